@@ -28,9 +28,11 @@ const (
 	HeaderBaggage       = "baggage"
 )
 
-// What the identity processor and the exporter add to a record. Via and Conflict are never read as
-// identifiers.
+// What the identity processor adds to a record: how it was resolved, which of its keys disagreed, and
+// the comma-separated names of the attributes that were added, so that a reader can tell them from what
+// the emitter said.
 const (
 	IdentityVia      = "identity_via"
 	IdentityConflict = "identity_conflict"
+	IdentityStamped  = "identity_stamped"
 )

@@ -1,0 +1,177 @@
+package otlp
+
+import (
+	"math"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// Logs calls yield for every log record, in document order, until it returns false.
+func Logs(ld plog.Logs, yield func(*record.Record) bool) {
+	for _, rl := range ld.ResourceLogs().All() {
+		resource, stamped := attributes(rl.Resource().Attributes(), nil)
+		service, _ := resource.Get(semconv.ServiceName)
+		for _, sl := range rl.ScopeLogs().All() {
+			scope := text(sl.Scope().Name())
+			for _, lr := range sl.LogRecords().All() {
+				r := log(lr, stamped)
+				r.Service, r.Resource, r.Scope = service, resource, scope
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Spans calls yield for every span, in document order, until it returns false.
+func Spans(td ptrace.Traces, yield func(*record.Record) bool) {
+	for _, rs := range td.ResourceSpans().All() {
+		resource, stamped := attributes(rs.Resource().Attributes(), nil)
+		service, _ := resource.Get(semconv.ServiceName)
+		for _, ss := range rs.ScopeSpans().All() {
+			scope := text(ss.Scope().Name())
+			for _, sp := range ss.Spans().All() {
+				r := span(sp, stamped)
+				r.Service, r.Resource, r.Scope = service, resource, scope
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func log(lr plog.LogRecord, stamped record.Attrs) *record.Record {
+	r := &record.Record{
+		Signal: record.Log, Time: nanos(lr.Timestamp()), Observed: nanos(lr.ObservedTimestamp()),
+		Severity: int(lr.SeverityNumber()), SeverityText: text(lr.SeverityText()), Body: value(lr.Body()),
+		Name: text(lr.EventName()),
+	}
+	r.Attrs, r.Stamped = attributes(lr.Attributes(), stamped)
+	if r.Name == "" {
+		r.Name, _ = r.Attrs.Get(semconv.EventNameKey)
+	}
+	if id := lr.TraceID(); !id.IsEmpty() {
+		r.TraceID = id.String()
+	}
+	if id := lr.SpanID(); !id.IsEmpty() {
+		r.SpanID = id.String()
+	}
+	if r.Severity == 0 {
+		r.Severity = severityOf(r.SeverityText)
+	}
+	return settle(r)
+}
+
+func span(sp ptrace.Span, stamped record.Attrs) *record.Record {
+	r := &record.Record{
+		Signal: record.Span, Time: nanos(sp.StartTimestamp()), End: nanos(sp.EndTimestamp()), Name: text(sp.Name()),
+		SpanKind: kindNames[sp.Kind()], Status: statusNames[sp.Status().Code()], StatusMessage: text(sp.Status().Message()),
+	}
+	r.Attrs, r.Stamped = attributes(sp.Attributes(), stamped)
+	if id := sp.TraceID(); !id.IsEmpty() {
+		r.TraceID = id.String()
+	}
+	if id := sp.SpanID(); !id.IsEmpty() {
+		r.SpanID = id.String()
+	}
+	if id := sp.ParentSpanID(); !id.IsEmpty() {
+		r.ParentID = id.String()
+	}
+	for _, e := range sp.Events().All() {
+		attrs, _ := attributes(e.Attributes(), nil)
+		r.Events = append(r.Events, record.SpanEvent{Time: nanos(e.Timestamp()), Name: text(e.Name()), Attrs: attrs})
+	}
+	if sp.Status().Code() == ptrace.StatusCodeError {
+		r.Severity = int(plog.SeverityNumberError)
+	}
+	// A span is seen when it has ended; OTLP carries no observed time for it.
+	r.Observed = r.End
+	return settle(r)
+}
+
+// settle fills in for times that the emitter left out: OTLP says to use the observed time then.
+func settle(r *record.Record) *record.Record {
+	if r.Time == 0 {
+		r.Time = r.Observed
+	}
+	if r.Observed == 0 {
+		r.Observed = r.Time
+	}
+	return r
+}
+
+// nanos clips what lies beyond the year 2262 to it: later times do not fit any of our columns.
+func nanos(t pcommon.Timestamp) int64 {
+	if t > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(t)
+}
+
+// attributes turns a map into text. Keys that the processor lists as its own additions go to stamped,
+// which is returned on top of what the resource had.
+func attributes(m pcommon.Map, inherited record.Attrs) (own, stamped record.Attrs) {
+	added := ""
+	if v, ok := m.Get(semconv.IdentityStamped); ok {
+		added = "," + v.AsString() + ","
+	}
+	own = make(record.Attrs, 0, m.Len())
+	stamped = inherited
+	for k, v := range m.All() {
+		switch {
+		case k == semconv.IdentityStamped:
+		case k == semconv.IdentityVia, k == semconv.IdentityConflict, added != "" && strings.Contains(added, ","+k+","):
+			stamped = append(stamped[:len(stamped):len(stamped)], record.Attr{Key: k, Value: value(v)})
+		default:
+			own = append(own, record.Attr{Key: text(k), Value: value(v)})
+		}
+	}
+	if len(own) == 0 {
+		own = nil
+	}
+	return own.Sort(), stamped.Sort()
+}
+
+func value(v pcommon.Value) string {
+	if v.Type() == pcommon.ValueTypeStr {
+		return text(v.Str())
+	}
+	return text(v.AsString())
+}
+
+// text replaces bytes that are no UTF-8: neither JSON nor a column can hold them.
+func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+var kindNames = map[ptrace.SpanKind]string{
+	ptrace.SpanKindInternal: "internal", ptrace.SpanKindServer: "server", ptrace.SpanKindClient: "client",
+	ptrace.SpanKindProducer: "producer", ptrace.SpanKindConsumer: "consumer",
+}
+
+var statusNames = map[ptrace.StatusCode]string{ptrace.StatusCodeOk: "ok", ptrace.StatusCodeError: "error"}
+
+// severityOf reads the usual names where the number is missing.
+func severityOf(name string) int {
+	switch strings.ToLower(name) {
+	case "trace":
+		return 1
+	case "debug":
+		return 5
+	case "info", "information", "notice":
+		return 9
+	case "warn", "warning":
+		return 13
+	case "error", "err":
+		return 17
+	case "fatal", "critical", "crit", "emerg", "alert", "panic":
+		return 21
+	}
+	return 0
+}

@@ -1,0 +1,195 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/faultline-io/faultline/internal/identity"
+)
+
+// document is the YAML form of a profile.
+type document struct {
+	Name        string           `yaml:"name"`
+	Extends     string           `yaml:"extends"`
+	Layers      []string         `yaml:"layers"`
+	NodeSharing string           `yaml:"node_sharing"`
+	Owners      map[string]Owner `yaml:"owners"`
+	Catalog     []struct {
+		Layer      string            `yaml:"layer"`
+		Services   []string          `yaml:"services"`
+		Scope      string            `yaml:"scope"`
+		Attributes map[string]string `yaml:"attributes"`
+	} `yaml:"catalog"`
+	Extract struct {
+		Attributes map[string]string `yaml:"attributes"`
+		Patterns   []patternDocument `yaml:"patterns"`
+		NeverBind  []string          `yaml:"never_bind"`
+	} `yaml:"extract"`
+	Projections map[string]struct {
+		Grace  duration                     `yaml:"grace"`
+		Values map[string]map[string]string `yaml:"values"`
+	} `yaml:"projections"`
+	Budgets struct {
+		States    map[string]duration `yaml:"states"`
+		TaskClaim duration            `yaml:"task_claim"`
+		TaskLease duration            `yaml:"task_lease"`
+		Heartbeat duration            `yaml:"heartbeat"`
+		Provider  duration            `yaml:"provider_job"`
+		Cancel    duration            `yaml:"cancel"`
+		Outbox    duration            `yaml:"outbox"`
+	} `yaml:"budgets"`
+}
+
+type patternDocument struct {
+	Kind     string   `yaml:"kind"`
+	Contains []string `yaml:"contains"`
+	Regexp   string   `yaml:"regexp"`
+	Service  string   `yaml:"service"`
+}
+
+// duration reads "90s", "10m".
+type duration time.Duration
+
+// UnmarshalYAML implements yaml.Unmarshaler; its errors carry the line.
+func (d *duration) UnmarshalYAML(n *yaml.Node) error {
+	v, err := time.ParseDuration(n.Value)
+	if err != nil || v < 0 {
+		return fmt.Errorf("line %d: %q is not a duration such as 90s or 10m", n.Line, n.Value)
+	}
+	*d = duration(v)
+	return nil
+}
+
+// apply lays a document over a profile that it extends (the zero Profile for none).
+func (d *document) apply(p *Profile) error {
+	var problems []error
+	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+
+	p.Name = d.Name
+	if len(d.Layers) > 0 {
+		p.Layers = d.Layers
+	}
+	switch d.NodeSharing {
+	case "":
+	case "exclusive", "shared":
+		p.SharedNodes = d.NodeSharing == "shared"
+	default:
+		bad("node_sharing: %q is neither exclusive nor shared", d.NodeSharing)
+	}
+	p.Owners = merged(p.Owners, d.Owners)
+	for layer := range d.Owners {
+		if !p.Knows(layer) {
+			bad("owners: %q is not among layers", layer)
+		}
+	}
+	var catalog []catalogRule
+	for i, c := range d.Catalog {
+		if !p.Knows(c.Layer) {
+			bad("catalog[%d]: layer %q is not among layers", i, c.Layer)
+		}
+		if len(c.Services) == 0 && c.Scope == "" && len(c.Attributes) == 0 {
+			bad("catalog[%d]: names no services, scope or attributes and would match everything", i)
+		}
+		catalog = append(catalog, catalogRule{c.Layer, c.Services, c.Scope, c.Attributes})
+	}
+	p.catalog = append(catalog, p.catalog...)
+	d.applyExtract(p, bad)
+	d.applyProjections(p)
+	d.applyBudgets(p)
+	return errors.Join(problems...)
+}
+
+func (d *document) applyExtract(p *Profile, bad func(string, ...any)) {
+	p.attributes = maps.Clone(p.attributes)
+	if p.attributes == nil {
+		p.attributes = builtinAttributes()
+	}
+	for name, key := range d.Extract.Attributes {
+		k := identity.KindOfAttribute(key)
+		if k == identity.NoKind {
+			bad("extract.attributes: %s: %q is no identifier key", name, key)
+			continue
+		}
+		p.attributes[strings.ToLower(name)] = k
+	}
+	for _, name := range d.Extract.NeverBind {
+		delete(p.attributes, strings.ToLower(name))
+		if k := identity.ParseKind(name); k != identity.NoKind {
+			maps.DeleteFunc(p.attributes, func(_ string, of identity.Kind) bool { return of == k })
+		}
+	}
+	for i, doc := range d.Extract.Patterns {
+		k := identity.ParseKind(doc.Kind)
+		if k == identity.NoKind {
+			bad("extract.patterns[%d]: kind %q is none of allocation, workflow, …, request, resource", i, doc.Kind)
+			continue
+		}
+		re, err := regexp.Compile(doc.Regexp)
+		if err != nil {
+			bad("extract.patterns[%d]: %w", i, err)
+			continue
+		}
+		if len(doc.Contains) == 0 {
+			bad("extract.patterns[%d]: contains is empty; name text that every matching line holds, so that other lines cost nothing", i)
+		}
+		p.patterns = append(slices.Clip(p.patterns), pattern{k, doc.Contains, re, doc.Service})
+	}
+}
+
+func (d *document) applyProjections(p *Profile) {
+	p.projections, p.grace = maps.Clone(p.projections), maps.Clone(p.grace)
+	if p.projections == nil {
+		p.projections, p.grace = map[string]map[string]map[string]string{}, map[string]time.Duration{}
+	}
+	for name, pr := range d.Projections {
+		fields := map[string]map[string]string{}
+		for field, values := range pr.Values {
+			fields[field] = map[string]string{}
+			for shown, state := range values {
+				fields[field][strings.ToLower(shown)] = state
+			}
+		}
+		p.projections[name] = fields
+		if pr.Grace > 0 {
+			p.grace[name] = time.Duration(pr.Grace)
+		}
+	}
+}
+
+func (d *document) applyBudgets(p *Profile) {
+	b := &p.budgets
+	b.States = maps.Clone(b.States)
+	if b.States == nil {
+		b.States = map[string]time.Duration{}
+	}
+	for state, v := range d.Budgets.States {
+		b.States[state] = time.Duration(v)
+	}
+	for _, set := range []struct {
+		to   *time.Duration
+		from duration
+	}{
+		{&b.TaskClaim, d.Budgets.TaskClaim}, {&b.TaskLease, d.Budgets.TaskLease}, {&b.Heartbeat, d.Budgets.Heartbeat},
+		{&b.Provider, d.Budgets.Provider}, {&b.Cancel, d.Budgets.Cancel}, {&b.Outbox, d.Budgets.Outbox},
+	} {
+		if set.from > 0 {
+			*set.to = time.Duration(set.from)
+		}
+	}
+}
+
+func merged(base, over map[string]Owner) map[string]Owner {
+	out := maps.Clone(base)
+	if out == nil {
+		out = map[string]Owner{}
+	}
+	maps.Copy(out, over)
+	return out
+}

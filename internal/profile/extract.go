@@ -1,0 +1,151 @@
+package profile
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// builtinAttributes are the spellings that every profile understands: the canonical key, its dotted
+// form and the headers (telemetry contract §1). Attribute names are compared in lower case.
+func builtinAttributes() map[string]identity.Kind {
+	out := map[string]identity.Kind{}
+	for k := identity.Allocation; identity.Kind(k).Attribute() != ""; k++ {
+		name := k.Attribute()
+		out[name] = k
+		out[strings.ReplaceAll(name, "_", ".")] = k
+	}
+	for header, k := range map[string]identity.Kind{
+		semconv.HeaderCorrelationID: identity.Correlation,
+		semconv.HeaderRequestID:     identity.Request,
+	} {
+		out[strings.ToLower(header)] = k
+		out["http.request.header."+strings.ToLower(header)] = k
+	}
+	return out
+}
+
+// Attribute says which kind of identifier an attribute holds, NoKind for most.
+func (p *Profile) Attribute(name string) identity.Kind {
+	if k, ok := p.attributes[name]; ok {
+		return k
+	}
+	for i := 0; i < len(name); i++ {
+		if 'A' <= name[i] && name[i] <= 'Z' {
+			return p.attributes[strings.ToLower(name)]
+		}
+	}
+	return identity.NoKind
+}
+
+// Keys reads the identifiers that a record carries by itself: from its attributes, then its resource
+// where the record says nothing of that kind, its trace, baggage, and the text of its line. Identifiers
+// that cannot be one (over 512 bytes, control characters) are left out.
+func (p *Profile) Keys(r *record.Record) identity.Keys {
+	var out identity.Keys
+	out = p.fromAttrs(out, r.Attrs)
+	out = p.fromResource(out, r.Resource)
+	out = out.Add(identity.Trace, r.TraceID)
+	if r.Body != "" {
+		out = p.FromText(out, r.Service, r.Body)
+	}
+	return out
+}
+
+func (p *Profile) fromAttrs(out identity.Keys, attrs record.Attrs) identity.Keys {
+	for pass := range 2 { // canonical spellings first: they win where two disagree
+		for i := range attrs {
+			k := p.Attribute(attrs[i].Key)
+			if k == identity.NoKind {
+				if pass == 1 && isBaggage(attrs[i].Key) {
+					out = p.fromBaggage(out, attrs[i].Value)
+				}
+				continue
+			}
+			if canonical := attrs[i].Key == k.Attribute(); canonical == (pass == 0) && (canonical || out.First(k) == "") {
+				out = out.Add(k, unlisted(attrs[i].Value))
+			}
+		}
+	}
+	return out
+}
+
+func (p *Profile) fromResource(out identity.Keys, attrs record.Attrs) identity.Keys {
+	for _, key := range p.fromAttrs(nil, attrs) {
+		if out.First(key.Kind) == "" {
+			out = out.Add(key.Kind, key.ID)
+		}
+	}
+	return out
+}
+
+func isBaggage(name string) bool {
+	return strings.EqualFold(name, semconv.HeaderBaggage) || strings.EqualFold(name, "http.request.header.baggage")
+}
+
+// fromBaggage reads W3C baggage: members separated by commas, each name=value;properties, percent-encoded.
+func (p *Profile) fromBaggage(out identity.Keys, text string) identity.Keys {
+	for member := range strings.SplitSeq(unlisted(text), ",") {
+		member, _, _ = strings.Cut(member, ";")
+		name, value, ok := strings.Cut(strings.TrimSpace(member), "=")
+		if !ok {
+			continue
+		}
+		k := p.Attribute(strings.TrimSpace(name))
+		if k == identity.NoKind || out.First(k) != "" {
+			continue
+		}
+		if plain, err := url.PathUnescape(strings.TrimSpace(value)); err == nil {
+			out = out.Add(k, plain)
+		}
+	}
+	return out
+}
+
+// unlisted takes the one value out of a list of one, as HTTP header attributes are lists: ["x"].
+func unlisted(v string) string {
+	if len(v) >= 4 && v[0] == '[' && strings.HasPrefix(v, `["`) && strings.HasSuffix(v, `"]`) && strings.Count(v, `"`) == 2 {
+		return v[2 : len(v)-2]
+	}
+	return v
+}
+
+// maxTextBytes bounds what is searched for identifiers in one line; they stand near its beginning.
+const maxTextBytes = 64 << 10
+
+// FromText adds the identifiers that the profile's patterns find in a line. A pattern's first group is
+// the identifier, or its whole match where it has no group.
+func (p *Profile) FromText(out identity.Keys, service, line string) identity.Keys {
+	if len(p.patterns) == 0 {
+		return out
+	}
+	line = line[:min(len(line), maxTextBytes)]
+	for i := range p.patterns {
+		pt := &p.patterns[i]
+		if pt.service != "" && !wildcard(pt.service, service) || !containsAny(line, pt.literals) {
+			continue
+		}
+		for _, m := range pt.re.FindAllStringSubmatchIndex(line, identity.MaxKeysPerRecord+1) {
+			from, to := m[0], m[1]
+			if len(m) > 2 {
+				from, to = m[2], m[3]
+			}
+			if from >= 0 {
+				out = out.Add(pt.kind, line[from:to])
+			}
+		}
+	}
+	return out
+}
+
+func containsAny(line string, literals []string) bool {
+	for _, l := range literals {
+		if strings.Contains(line, l) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,129 @@
+package profile
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// Profile is a loaded and checked profile. It is immutable and safe for concurrent use.
+type Profile struct {
+	Name        string
+	Layers      []string
+	SharedNodes bool
+	Owners      map[string]Owner // by layer
+
+	catalog     []catalogRule
+	attributes  map[string]identity.Kind
+	patterns    []pattern
+	projections map[string]map[string]map[string]string // projection → field → shown (lower case) → state
+	grace       map[string]time.Duration
+	budgets     Budgets
+}
+
+// Owner is who to call for a layer.
+type Owner struct {
+	Team    string `yaml:"team" json:"team,omitempty"`
+	Contact string `yaml:"contact" json:"contact,omitempty"`
+	Runbook string `yaml:"runbook" json:"runbook,omitempty"`
+}
+
+// Budgets are how long a step may take before it is overdue, by the event that must follow.
+type Budgets struct {
+	States    map[string]time.Duration // allocation state → longest stay
+	TaskClaim time.Duration            // queued → dispatched
+	TaskLease time.Duration            // dispatched or last sign of life → result
+	Heartbeat time.Duration            // silence after which a component counts as silent
+	Provider  time.Duration            // provider job: launched → terminal
+	Cancel    time.Duration            // cancel requested → terminal
+	Outbox    time.Duration            // pending → published
+}
+
+// catalogRule gives the layer of records that match all that it names.
+type catalogRule struct {
+	layer      string
+	services   []string
+	scope      string
+	attributes map[string]string
+}
+
+// Layer decides a record's layer: what the emitter states, if the profile knows that layer; else the
+// first rule of the catalog that matches; else "".
+func (p *Profile) Layer(service, scope string, attr func(string) string) string {
+	if stated := attr(semconv.Layer); stated != "" && slices.Contains(p.Layers, stated) {
+		return stated
+	}
+	for i := range p.catalog {
+		if p.catalog[i].matches(service, scope, attr) {
+			return p.catalog[i].layer
+		}
+	}
+	return ""
+}
+
+func (c *catalogRule) matches(service, scope string, attr func(string) string) bool {
+	if len(c.services) > 0 && !slices.ContainsFunc(c.services, func(s string) bool { return wildcard(s, service) }) {
+		return false
+	}
+	if c.scope != "" && !wildcard(c.scope, scope) {
+		return false
+	}
+	for k, v := range c.attributes {
+		if !wildcard(v, attr(k)) {
+			return false
+		}
+	}
+	return true
+}
+
+// wildcard compares text with a pattern that may end in *.
+func wildcard(pattern, text string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(text, prefix)
+	}
+	return pattern == text
+}
+
+// Knows says whether the profile has a layer of that name.
+func (p *Profile) Knows(layer string) bool { return slices.Contains(p.Layers, layer) }
+
+// Budgets of the platform's steps.
+func (p *Profile) Budgets() Budgets { return p.budgets }
+
+// Shown maps a projected value to the state that it stands for, comparing without regard to case.
+// mapped is false where the profile does not know the value: then it can be shown, never compared.
+func (p *Profile) Shown(projection, field, value string) (state string, mapped bool) {
+	for _, name := range []string{projection, "*"} {
+		values, ok := p.projections[name][field]
+		if !ok {
+			continue
+		}
+		if state, ok := values[strings.ToLower(value)]; ok {
+			return state, true
+		}
+	}
+	return "", false
+}
+
+// Grace is how long a view may lag behind the truth before the difference is drift.
+func (p *Profile) Grace(projection string) time.Duration {
+	if g, ok := p.grace[projection]; ok {
+		return g
+	}
+	return p.grace["*"]
+}
+
+// pattern finds identifiers in the text of a line.
+type pattern struct {
+	kind     identity.Kind
+	literals []string // the line must hold one of them, any case ignored not: a cheap test before the expression
+	re       *regexp.Regexp
+	service  string
+}
+
+func (p pattern) String() string { return fmt.Sprintf("%s %s", p.kind, p.re) }
