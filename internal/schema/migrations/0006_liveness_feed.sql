@@ -1,0 +1,16 @@
+-- Fills liveness from every record. The minute is computed in 64 bits: a 32-bit DateTime would wrap a
+-- far-future time into a plausible minute of today.
+CREATE MATERIALIZED VIEW IF NOT EXISTS liveness_feed TO liveness AS
+SELECT
+    service,
+    toDateTime64(intDiv(toUnixTimestamp64Nano(time), 60000000000) * 60, 0, 'UTC') AS minute,
+    scope,
+    if(mapContains(attrs, 'layer'), attrs['layer'], resource['layer']) AS layer,
+    count() AS records,
+    countIf(severity >= 17) AS errors,
+    min(time) AS first,
+    max(time) AS last,
+    min(observed_time) AS first_observed,
+    toDateTime(max(ingested_time)) AS last_ingested
+FROM events
+GROUP BY service, minute, scope, layer

@@ -1,0 +1,13 @@
+-- Every allocation that any record names or was stamped with, and when it was first and last heard of:
+-- the list of allocations without a scan of evidence.
+CREATE TABLE IF NOT EXISTS allocations
+(
+    allocation_id String,
+    first_seen    SimpleAggregateFunction(min, DateTime64(9, 'UTC')),
+    last_seen     SimpleAggregateFunction(max, DateTime64(9, 'UTC')),
+    last_ingested SimpleAggregateFunction(max, DateTime)
+)
+ENGINE = AggregatingMergeTree
+ORDER BY allocation_id
+TTL last_ingested + INTERVAL 90 DAY
+SETTINGS non_replicated_deduplication_window = 1000

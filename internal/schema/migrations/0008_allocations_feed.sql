@@ -1,0 +1,10 @@
+-- Fills allocations.
+CREATE MATERIALIZED VIEW IF NOT EXISTS allocations_feed TO allocations AS
+SELECT
+    allocation_id,
+    min(time) AS first_seen,
+    max(time) AS last_seen,
+    toDateTime(max(ingested_time)) AS last_ingested
+FROM events
+WHERE allocation_id != ''
+GROUP BY allocation_id
