@@ -66,17 +66,24 @@ func (f *flights) kill(tag string) {
 	_ = f.control.Exec("KILL QUERY WHERE Settings['log_comment'] = " + quoteString(tag) + " ASYNC")
 }
 
-// translateKill rewrites KILL QUERY WHERE query_id = '…': the engine gives ids of its own.
+// translateKill rewrites KILL QUERY: the engine gives ids of its own, so WHERE query_id = '…' is looked up here, and SYNC
+// becomes ASYNC, since SYNC waits for ever for a query whose session is being read.
 func (f *flights) translateKill(text string) string {
-	m := killPattern.FindStringSubmatch(text)
-	if m == nil {
+	if first := words(text, 2); len(first) < 2 || first[0] != "KILL" || first[1] != "QUERY" {
 		return text
 	}
-	tag := ""
+	m := killPattern.FindStringSubmatch(text)
+	if m == nil {
+		return syncPattern.ReplaceAllString(text, "ASYNC$1")
+	}
+	tag, mode := "", "ASYNC"
 	if l, ok := f.byID.Load(m[1]); ok {
 		tag = l.(*flight).tag
 	}
-	return strings.TrimSpace(fmt.Sprintf("KILL QUERY WHERE Settings['log_comment'] = %s %s", quoteString(tag), m[2]))
+	if strings.EqualFold(m[2], "TEST") {
+		mode = "TEST"
+	}
+	return fmt.Sprintf("KILL QUERY WHERE Settings['log_comment'] = %s %s", quoteString(tag), mode)
 }
 
 // cancelAll ends every running statement.

@@ -19,8 +19,11 @@ type Record struct {
 	Duration  time.Duration `json:"duration_ns"`
 	Database  string        `json:"database"`
 	Statement string        `json:"statement"` // its beginning; parameters are not in it
-	ReadRows  uint64        `json:"read_rows"`
-	ReadBytes uint64        `json:"read_bytes"`
+	// Exact says that ReadRows and ReadBytes are: those of a streamed SELECT are a lower bound. Ask with
+	// wait_end_of_query=1 where they must be exact; the result is then held in memory.
+	Exact     bool   `json:"exact"`
+	ReadRows  uint64 `json:"read_rows"`
+	ReadBytes uint64 `json:"read_bytes"`
 
 	ResultRows   uint64 `json:"result_rows"`
 	ResultBytes  uint64 `json:"result_bytes"`

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -19,7 +20,6 @@ import (
 // Output is held back before the first byte goes out, so that a small result carries its summary and a failure its status.
 const (
 	heldBack       = 1 << 20
-	heldBackAsked  = 64 << 20 // with wait_end_of_query=1
 	blockSize      = 1 << 20
 	gzipLevel      = gzip.BestSpeed
 	exceptionBytes = 16 << 10 // what the protocol allows for an exception within a result
@@ -45,7 +45,7 @@ type reply struct {
 func newReply(w http.ResponseWriter, q *request, version string, stall time.Duration) *reply {
 	p := &reply{w: w, control: http.NewResponseController(w), stall: stall, q: q, version: version, limit: heldBack, tag: rand.Text()[:16]}
 	if q.hold {
-		p.limit = heldBackAsked
+		p.limit = math.MaxInt // the result is in memory already
 	}
 	return p
 }

@@ -67,7 +67,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, q *request, out *re
 	defer func() { c.spoilt = c.spoilt || !sound }() // after a panic nothing is known of the session
 	ctx, land := s.flights.begin(r.Context(), q.id, c.tag)
 	defer land()
-	stats, err := s.execute(ctx, c, q, statement{text: text, insert: insert, format: format, isInsert: isInsert}, data, out)
+	stats, err := s.execute(ctx, c, q, statement{text: text, insert: insert, format: format, isInsert: isInsert}, data, out, rec)
 	sound = true
 	return stats, err
 }
@@ -79,7 +79,7 @@ type statement struct {
 	isInsert       bool
 }
 
-func (s *Server) execute(ctx context.Context, c *session, q *request, st statement, data *body, out *reply) (chdb.Stats, error) {
+func (s *Server) execute(ctx context.Context, c *session, q *request, st statement, data *body, out *reply, rec *Record) (chdb.Stats, error) {
 	if err := c.prepare(q.database, q.settings); err != nil {
 		return chdb.Stats{}, err
 	}
@@ -96,23 +96,34 @@ func (s *Server) execute(ctx context.Context, c *session, q *request, st stateme
 	}
 	c.spoilt = c.spoilt || lasting(first)
 	if st.isInsert {
+		rec.Exact = true
 		return c.take(ctx, st, q.params, data)
 	}
 	format := outputFormat(st.text, q.format)
 	h := out.w.Header()
 	h.Set("X-ClickHouse-Format", format)
 	h.Set("Content-Type", contentType(format))
-	if !streams(a, first) {
+	selects := streams(a, first)
+	if !selects || q.hold {
 		b, stats, err := c.Query([]byte(st.text), q.format, q.params)
+		if err == nil && len(b) == 0 && selects && format == "Native" {
+			err = c.header(st.text, q.params, out)
+		}
 		if err != nil {
 			return stats, err
 		}
+		rec.Exact = true
 		_, err = out.Write(b)
 		return stats, err
 	}
-	var total chdb.Stats
+	return c.stream(ctx, st.text, format, q, out)
+}
+
+// stream runs a SELECT whose result leaves while it is made. What its chunks say of rows read is a lower bound: the engine
+// drops progress that falls between two of them.
+func (s *session) stream(ctx context.Context, text, format string, q *request, out *reply) (total chdb.Stats, err error) {
 	wrote := false
-	err = c.Stream([]byte(st.text), q.format, q.params, func(b []byte, part chdb.Stats) error {
+	err = s.Stream([]byte(text), q.format, q.params, func(b []byte, part chdb.Stats) error {
 		total = total.Add(part)
 		if err := ctx.Err(); err != nil {
 			return err
@@ -122,7 +133,7 @@ func (s *Server) execute(ctx context.Context, c *session, q *request, st stateme
 		return err
 	})
 	if err == nil && !wrote && format == "Native" {
-		err = c.header(st.text, q.params, out)
+		err = s.header(text, q.params, out)
 	}
 	return total, err
 }

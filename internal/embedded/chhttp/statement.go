@@ -12,6 +12,7 @@ var (
 	insertPattern = regexp.MustCompile(`(?is)^(INSERT\s+INTO\s.*?)\s+FORMAT\s+([A-Za-z][A-Za-z0-9]*)\s*;?\s*$`)
 	formatPattern = regexp.MustCompile(`(?is)\sFORMAT\s+([A-Za-z][A-Za-z0-9]*)\s*;?\s*$`)
 	helloPattern  = regexp.MustCompile(`(?i)^\s*SELECT\s+displayName\(\),\s*version\(\),\s*revision\(\),\s*timezone\(\)\s*;?\s*$`)
+	syncPattern   = regexp.MustCompile(`(?i)\bSYNC(\s*;?\s*)$`)
 	killPattern   = regexp.MustCompile(`(?is)^\s*KILL\s+QUERY\s+WHERE\s+query_id\s*=\s*'([^'\\]*)'\s*(SYNC|ASYNC|TEST)?\s*;?\s*$`)
 )
 
