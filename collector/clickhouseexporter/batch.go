@@ -1,0 +1,117 @@
+package clickhouseexporter
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/record"
+)
+
+// batch is the rows of one insert, column by column, and the facts that its records state.
+type batch struct {
+	key, signal                             []string
+	time, end, observed                     []time.Time
+	service, scope, name                    []string
+	severity                                []int32
+	severityText, body                      []string
+	traceID, spanID, parentID               []string
+	spanKind, status, statusMessage, events []string
+	resource, attrs, stamped                []pairs
+	ids                                     [len(idKinds)][]string
+	keys                                    [][]string
+	via                                     []string
+	digests                                 []string // what a row says, for the token
+	facts                                   []statedFact
+}
+
+// idKinds are the identifiers with a column of their own, in the order of eventColumns. trace_id is
+// not among them: its column is OTLP's own field.
+var idKinds = [...]identity.Kind{
+	identity.Allocation, identity.Workflow, identity.Correlation, identity.Node, identity.NodeInstance, identity.Request,
+	identity.Task, identity.Claim, identity.Boot, identity.Outbox, identity.Resource, identity.ProviderJob,
+}
+
+func newBatch(rows int) *batch {
+	b := &batch{}
+	for _, s := range []*[]string{
+		&b.key, &b.signal, &b.service, &b.scope, &b.name, &b.severityText, &b.body, &b.traceID, &b.spanID, &b.parentID,
+		&b.spanKind, &b.status, &b.statusMessage, &b.events, &b.via, &b.digests,
+	} {
+		*s = make([]string, 0, rows)
+	}
+	for i := range b.ids {
+		b.ids[i] = make([]string, 0, rows)
+	}
+	b.time, b.end, b.observed = make([]time.Time, 0, rows), make([]time.Time, 0, rows), make([]time.Time, 0, rows)
+	b.resource, b.attrs, b.stamped = make([]pairs, 0, rows), make([]pairs, 0, rows), make([]pairs, 0, rows)
+	b.severity, b.keys = make([]int32, 0, rows), make([][]string, 0, rows)
+	return b
+}
+
+func (b *batch) rows() int { return len(b.key) }
+
+// add appends a record, whose Keys are set. An identifier's column holds what the emitter said, else
+// what was stamped.
+func (b *batch) add(r *record.Record, key string) {
+	b.key = append(b.key, key)
+	b.signal = append(b.signal, r.Signal.String())
+	b.time = append(b.time, time.Unix(0, r.Time))
+	b.end = append(b.end, time.Unix(0, r.End))
+	b.observed = append(b.observed, time.Unix(0, r.Observed))
+	b.service = append(b.service, r.Service)
+	b.scope = append(b.scope, r.Scope)
+	b.name = append(b.name, r.Name)
+	b.severity = append(b.severity, int32(r.Severity)) //nolint:gosec // it came from an int32
+	b.severityText = append(b.severityText, r.SeverityText)
+	b.body = append(b.body, r.Body)
+	b.traceID = append(b.traceID, r.TraceID)
+	b.spanID = append(b.spanID, r.SpanID)
+	b.parentID = append(b.parentID, r.ParentID)
+	b.spanKind = append(b.spanKind, r.SpanKind)
+	b.status = append(b.status, r.Status)
+	b.statusMessage = append(b.statusMessage, r.StatusMessage)
+	b.events = append(b.events, eventsText(r.Events))
+	b.resource = append(b.resource, pairs(r.Resource))
+	b.attrs = append(b.attrs, pairs(r.Attrs))
+	b.stamped = append(b.stamped, pairs(r.Stamped))
+	for i, kind := range idKinds {
+		id := r.Keys.First(kind)
+		if id == "" {
+			id, _ = r.Stamped.Get(kind.Attribute())
+		}
+		b.ids[i] = append(b.ids[i], id)
+	}
+	keys := make([]string, 0, len(r.Keys))
+	for _, k := range r.Keys {
+		keys = append(keys, k.Kind.String()+":"+k.ID)
+	}
+	b.keys = append(b.keys, keys)
+	via, _ := r.Stamped.Get(viaAttribute)
+	b.via = append(b.via, via)
+	b.digests = append(b.digests, key+r.Content())
+}
+
+// token names the content of rows [from, to): the same records give the same token, whenever and by
+// whichever process they are sent.
+func (b *batch) token(from, to int) string {
+	h := sha256.New()
+	for _, d := range b.digests[from:to] {
+		h.Write([]byte(d))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// eventsText is the JSON of a span's events, "" where it has none.
+func eventsText(events []record.SpanEvent) string {
+	if len(events) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(events)
+	if err != nil {
+		return "" // text and numbers always marshal
+	}
+	return string(text)
+}

@@ -1,0 +1,59 @@
+package clickhouseexporter
+
+import (
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
+
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+const viaAttribute = semconv.IdentityVia
+
+// eventColumns are the columns of `events` that are written, in the order of columns.
+var eventColumns = []string{
+	"key", "signal", "time", "end_time", "observed_time", "ingested_time", "service", "scope", "name",
+	"severity", "severity_text", "body", "trace_id", "span_id", "parent_span_id", "span_kind", "status", "status_message",
+	"span_events", "resource", "attrs", "stamped",
+	"allocation_id", "workflow_id", "correlation_id", "node_id", "node_instance_id", "request_id",
+	"task_id", "claim_id", "boot_id", "outbox_id", "resource_uid", "provider_job", "keys", "via",
+}
+
+// columns gives rows [from, to) in the order of eventColumns.
+func (b *batch) columns(from, to int, ingested time.Time) []any {
+	now := make([]time.Time, to-from)
+	for i := range now {
+		now[i] = ingested
+	}
+	out := []any{
+		b.key[from:to], b.signal[from:to], b.time[from:to], b.end[from:to], b.observed[from:to], now,
+		b.service[from:to], b.scope[from:to], b.name[from:to], b.severity[from:to], b.severityText[from:to], b.body[from:to],
+		b.traceID[from:to], b.spanID[from:to], b.parentID[from:to], b.spanKind[from:to], b.status[from:to],
+		b.statusMessage[from:to], b.events[from:to], b.resource[from:to], b.attrs[from:to], b.stamped[from:to],
+	}
+	for i := range b.ids {
+		out = append(out, b.ids[i][from:to])
+	}
+	return append(out, b.keys[from:to], b.via[from:to])
+}
+
+// pairs lets the driver read attributes as a map without building one.
+type pairs record.Attrs
+
+var _ column.IterableOrderedMap = pairs(nil)
+
+// Put belongs to the driver's interface, for reading; nothing is ever read into pairs.
+func (pairs) Put(any, any) {}
+
+// Iterator walks the attributes in their order.
+func (p pairs) Iterator() column.MapIterator { return &walk{attrs: p, at: -1} }
+
+type walk struct {
+	attrs pairs
+	at    int
+}
+
+func (w *walk) Next() bool { w.at++; return w.at < len(w.attrs) }
+func (w *walk) Key() any   { return w.attrs[w.at].Key }
+func (w *walk) Value() any { return w.attrs[w.at].Value }

@@ -1,0 +1,102 @@
+package clickhouseexporter
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.uber.org/zap"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/otlp"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/record"
+)
+
+// chExporter turns OTLP into batches of rows and gives them to the store.
+type chExporter struct {
+	cfg     *Config
+	log     *zap.Logger
+	profile *profile.Profile
+	metrics *metrics
+	links   *linkCache
+	store   *store
+	now     func() time.Time
+}
+
+func newExporter(cfg *Config, set exporter.Settings) (*chExporter, error) {
+	p, err := profile.Load(cfg.Profile)
+	if err != nil {
+		return nil, fmt.Errorf("profile: %w", err)
+	}
+	m, err := newMetrics(set.TelemetrySettings)
+	if err != nil {
+		return nil, err
+	}
+	return &chExporter{
+		cfg: cfg, log: set.Logger, profile: p, metrics: m, links: newLinkCache(cfg.LinkCache), now: time.Now,
+		store: &store{dsn: string(cfg.DSN), create: cfg.CreateSchema, log: set.Logger, metrics: m},
+	}, nil
+}
+
+// start never waits for the store and never fails because it is down: until it answers and its tables
+// are there, batches are refused as retryable and stay in the queue.
+func (e *chExporter) start(_ context.Context, host component.Host) error { return e.store.start(host) }
+
+func (e *chExporter) shutdown(context.Context) error { return e.store.stop() }
+
+func (e *chExporter) consumeLogs(ctx context.Context, ld plog.Logs) error {
+	b := newBatch(ld.LogRecordCount())
+	otlp.Logs(ld, func(r *record.Record) bool { e.add(b, r); return true })
+	return e.write(ctx, b)
+}
+
+func (e *chExporter) consumeTraces(ctx context.Context, td ptrace.Traces) error {
+	b := newBatch(td.SpanCount())
+	otlp.Spans(td, func(r *record.Record) bool { e.add(b, r); return true })
+	return e.write(ctx, b)
+}
+
+func (e *chExporter) add(b *batch, r *record.Record) {
+	if n := clip(r, e.cfg.MaxValueBytes); n > 0 {
+		e.metrics.clipped.Add(context.Background(), int64(n))
+	}
+	r.Keys = e.profile.Keys(r)
+	key := r.Key()
+	b.add(r, key)
+	stated, err := r.Facts()
+	if err != nil {
+		e.metrics.refuse(err) // the record itself is kept as it is
+	} else {
+		for _, f := range stated {
+			b.addFact(f, r, key)
+		}
+	}
+	for _, f := range identity.SeenFacts(r.Keys) {
+		b.addFact(f, r, key)
+	}
+}
+
+// write stores the facts first: links without their records do no harm, records whose links are lost
+// would stay unresolved.
+func (e *chExporter) write(ctx context.Context, b *batch) error {
+	if b.rows() == 0 {
+		return nil
+	}
+	ingested := e.now()
+	if fresh := e.links.fresh(b.facts); len(fresh) > 0 {
+		if err := e.store.insertLinks(ctx, fresh, ingested); err != nil {
+			return fmt.Errorf("write links: %w", err)
+		}
+		e.links.written(fresh)
+		e.metrics.links.Add(ctx, int64(len(fresh)))
+	}
+	if err := e.store.insertEvents(ctx, b, ingested); err != nil {
+		return fmt.Errorf("write events: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package clickhouseexporter
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/config/configretry"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
+)
+
+// Type is the name of the component in a configuration. It is not "clickhouse", so that it can stand
+// beside the contrib exporter of that name.
+var Type = component.MustNewType("faultline_clickhouse")
+
+// NewFactory gives the factory of the exporter.
+func NewFactory() exporter.Factory {
+	return exporter.NewFactory(Type, createDefaultConfig,
+		exporter.WithLogs(createLogs, component.StabilityLevelBeta),
+		exporter.WithTraces(createTraces, component.StabilityLevelBeta))
+}
+
+func createDefaultConfig() component.Config {
+	retry := configretry.NewDefaultBackOffConfig()
+	retry.InitialInterval = time.Second
+	retry.MaxElapsedTime = 0 // a store that is down for a night is no reason to lose the night
+	queue := exporterhelper.NewDefaultQueueConfig()
+	queue.Sizer = exporterhelper.RequestSizerTypeItems
+	queue.QueueSize = 1_000_000
+	queue.NumConsumers = 2
+	queue.Batch = configoptional.Some(exporterhelper.BatchConfig{
+		FlushTimeout: 200 * time.Millisecond, Sizer: exporterhelper.RequestSizerTypeItems, MinSize: 8192, MaxSize: 65536,
+	})
+	return &Config{
+		CreateSchema:  true,
+		MaxValueBytes: 16 << 20,
+		LinkCache:     1 << 18,
+		Timeout:       exporterhelper.TimeoutConfig{Timeout: 30 * time.Second},
+		Queue:         configoptional.Some(queue),
+		Retry:         retry,
+	}
+}
+
+func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Logs, error) {
+	c := cfg.(*Config)
+	e, err := newExporter(c, set)
+	if err != nil {
+		return nil, err
+	}
+	return exporterhelper.NewLogs(ctx, set, cfg, e.consumeLogs, options(c, e)...)
+}
+
+func createTraces(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Traces, error) {
+	c := cfg.(*Config)
+	e, err := newExporter(c, set)
+	if err != nil {
+		return nil, err
+	}
+	return exporterhelper.NewTraces(ctx, set, cfg, e.consumeTraces, options(c, e)...)
+}
+
+func options(c *Config, e *chExporter) []exporterhelper.Option {
+	return []exporterhelper.Option{
+		exporterhelper.WithCapabilities(consumer.Capabilities{MutatesData: false}),
+		exporterhelper.WithStart(e.start),
+		exporterhelper.WithShutdown(e.shutdown),
+		exporterhelper.WithTimeout(c.Timeout),
+		exporterhelper.WithQueue(c.Queue),
+		exporterhelper.WithRetry(c.Retry),
+	}
+}
