@@ -337,3 +337,8 @@ func (x *Index) Overlaps() []Overlap {
 	sortOverlaps(out)
 	return out
 }
+
+// OverlapsOf lists the stretches in which one node was assigned to two allocations at once.
+func (x *Index) OverlapsOf(node string) []Overlap {
+	return overlaps(Key{Node, node}, x.Assignments(node))
+}

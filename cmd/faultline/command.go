@@ -1,0 +1,22 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "faultline",
+		Short: "Whose fault is a stuck allocation: deploy, certificate, ingress, API, workflow, provider or node?",
+		Long: `Faultline joins the records of a machine allocation over all layers into one timeline and says which
+layer owns the trouble, with the records that prove it.
+
+Try it on a file, no server needed:   faultline analyze examples/*.jsonl
+Run all of it on this machine:        faultline up`,
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(analyzeCommand())
+	return root
+}

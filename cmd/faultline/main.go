@@ -1,0 +1,41 @@
+// Command faultline is the operator's tool: it analyzes files without a server, asks a running
+// correlator, and runs the product on one machine.
+//
+//	faultline up ──▶ store, collector, correlator, provisioner, lab   (one process each)
+//	faultline timeline|verdict ID ──▶ the correlator's REST API
+//	faultline analyze FILE... ──▶ nothing but the files
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/faultline-io/faultline/internal/service"
+)
+
+// version is set when a release is built.
+var version = "dev"
+
+// Exit statuses (telemetry contract §6).
+const (
+	exitError    = 1 // usage or I/O error
+	exitRejected = 3 // some input was rejected, the answer is whole all the same
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, stop := service.SignalContext(context.Background())
+	defer stop()
+	err := command().ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errRejected):
+		return exitRejected
+	}
+	fmt.Fprintln(os.Stderr, "faultline: "+err.Error())
+	return exitError
+}

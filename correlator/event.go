@@ -1,0 +1,147 @@
+package correlator
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// Severity numbers of OTLP from which a record is a warning or an error.
+const (
+	severityWarn  = 13
+	severityError = 17
+)
+
+// Event is a record with what was worked out about it: whose it is, in which layer, what it says.
+type Event struct {
+	*record.Record
+	identity.Resolution
+
+	Key, Ref string
+	Layer    string
+	// At places the event in time: as stamped, unless the stamp cannot be true.
+	At int64
+	// Text is all that the record says in words, in lower case: body, messages, errors, reasons.
+	Text string
+	// HTTP is the request that the record tells of, zero for most.
+	HTTP Exchange
+}
+
+// Attr gives an attribute of the record or its resource, "" where there is none.
+func (e *Event) Attr(key string) string { return e.Record.Attr(key) }
+
+// To is the state that a lifecycle event leads to.
+func (e *Event) To() string { return e.Attr(semconv.To) }
+
+// Is says whether this is the lifecycle event of that name.
+func (e *Event) Is(name string) bool { return e.IsEvent() && e.Record.Name == name }
+
+// Own gives the identifier of a kind that the record carries by itself.
+func (e *Event) Own(k identity.Kind) string { return e.Keys.First(k) }
+
+// EndAt is when the event was over: a span's end, else its own time.
+func (e *Event) EndAt() int64 {
+	if e.Signal == record.Span && e.End > e.At {
+		return e.End
+	}
+	return e.At
+}
+
+// Failed says whether the record tells of a failure by its form: an error status, a severity of warning
+// or worse, an HTTP or gRPC status that refuses.
+func (e *Event) Failed() bool {
+	if e.IsEvent() && isLifecycle(e.Record.Name) {
+		return false // what states mean is worked out from their sequence
+	}
+	return e.Severity >= severityWarn || e.Status == "error" || e.HTTP.Refused() || e.GRPCFailed()
+}
+
+// GRPCFailed says whether a gRPC status other than OK is stated.
+func (e *Event) GRPCFailed() bool {
+	code := e.Attr(semconv.RPCGRPCStatus)
+	return code != "" && code != "0" && !strings.EqualFold(code, "ok")
+}
+
+// lifecycle holds the names that the contract defines; other names are plain log records.
+var lifecycle = func() map[string]bool {
+	out := map[string]bool{}
+	for _, n := range semconv.EventNames() {
+		out[n] = true
+	}
+	return out
+}()
+
+func isLifecycle(name string) bool { return lifecycle[name] }
+
+// textAttributes hold words about what went wrong.
+var textAttributes = []string{
+	semconv.ExceptionMessage, semconv.ExceptionType, semconv.ErrorType, semconv.TLSError, semconv.Error, "error.message", "err",
+	semconv.LastError, semconv.Reason, semconv.ProviderExplanation, "message", "msg", "exception.stacktrace",
+}
+
+// maxText bounds what rules read of one record.
+const maxText = 16 << 10
+
+func textOf(r *record.Record) string {
+	var b strings.Builder
+	add := func(s string) {
+		if s == "" || b.Len() > maxText {
+			return
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(strings.ToLower(s[:min(len(s), maxText)]))
+	}
+	add(r.Body)
+	add(r.StatusMessage)
+	for _, k := range textAttributes {
+		v, _ := r.Attrs.Get(k)
+		add(v)
+	}
+	for _, e := range r.Events {
+		for _, k := range textAttributes {
+			v, _ := e.Attrs.Get(k)
+			add(v)
+		}
+	}
+	return b.String()
+}
+
+// Exchange is an HTTP request as one party saw it.
+type Exchange struct {
+	Method, Path string
+	Status       int    // 0: none was seen
+	Upstream     string // the back end that a proxy chose, "" where none was reached
+	Proxied      bool   // the record says something of a back end: it is a proxy's
+	Flags        string // Envoy's response flags, or what another proxy's words amount to
+}
+
+// Refused says whether the answer was an error.
+func (x Exchange) Refused() bool { return x.Status >= 400 }
+
+func exchangeOf(r *record.Record) Exchange {
+	x := Exchange{Method: r.Attr(semconv.HTTPRequestMethod), Path: r.Attr(semconv.URLPath), Flags: r.Attr(semconv.ProxyFlags)}
+	for _, k := range []string{semconv.HTTPStatusCode, semconv.HTTPStatusLegacy} {
+		if n, err := strconv.Atoi(r.Attr(k)); err == nil {
+			x.Status = n
+			break
+		}
+	}
+	if x.Path == "" {
+		x.Path = r.Attr(semconv.HTTPRoute)
+	}
+	if v, ok := r.Attrs.Get(semconv.UpstreamAddress); ok {
+		x.Proxied = true
+		if v != "-" {
+			x.Upstream = v
+		}
+	}
+	if x.Flags == "-" {
+		x.Flags = ""
+	}
+	return x
+}

@@ -1,0 +1,155 @@
+package correlator
+
+import (
+	"slices"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// Weight is how much a piece of evidence says by its nature.
+type Weight int
+
+// The weights. Wrappers (errors that repeat what somebody else said) have none and are never evidence.
+const (
+	// Generic: a layer says that something failed in it, and not what.
+	Generic Weight = iota + 1
+	// Telling: a sequence, an absence or a status that only this cause produces.
+	Telling
+	// Specific: words that name the cause itself.
+	Specific
+)
+
+// Directness is how close the witness stood (domain facts §4.10, rule 1).
+type Directness int
+
+// The distances, closest first.
+const (
+	Itself Directness = iota + 1 // the component that failed, about itself
+	Caller                       // its immediate caller or peer
+	Hearsay
+)
+
+// Evidence is what one rule found about one trouble: a cause, its owner and the records that prove it.
+type Evidence struct {
+	Rule       string
+	Layer      string
+	Mechanism  string
+	Weight     Weight
+	Directness Directness
+	Records    []*Event // what proves it, in order; never empty
+	Against    []*Event // what speaks against it
+	Onset      int64
+	Last       int64
+	Summary    string
+	NextCheck  string
+	SafeAction string
+	Certain    bool // false lowers the confidence: another reading exists
+}
+
+// Rule looks for one cause.
+type Rule struct {
+	ID         string // layer.mechanism, stable for ever
+	Layer      string
+	Mechanism  string
+	Looks      string // what it looks for, one sentence
+	NextCheck  string
+	SafeAction string
+	// Find gives the evidence for this cause of this trouble, nil where there is none. It must not keep
+	// or change what it is given.
+	Find func(c *Case, t *Trouble) []Evidence
+}
+
+// How far from a trouble a record may stand and still be its evidence. Clocks differ by seconds, not
+// minutes; a machine's own complaints count a little before the step that they broke.
+const (
+	skew     = int64(30 * time.Second)
+	lookback = int64(2 * time.Minute)
+)
+
+// Failures lists, in order, the records that tell of failures around a trouble and concern it: the
+// allocation's own, and what nobody owns but names the machine.
+func (c *Case) Failures(t *Trouble) []*Event {
+	if list, ok := c.failures[t]; ok {
+		return list
+	}
+	var out []*Event
+	for _, e := range c.Events {
+		if e.EndAt() >= t.From-skew && e.At <= t.At+skew && tellsOfFailure(e) && c.concerns(e, t) {
+			out = append(out, e)
+		}
+	}
+	if t.Node != "" {
+		for _, e := range c.ContextBetween(t.From-lookback, t.At+skew) {
+			if tellsOfFailure(e) && Names(e, t.Node) && !c.otherInstance(e, t) {
+				out = append(out, e)
+			}
+		}
+	}
+	slices.SortStableFunc(out, compareEvents)
+	if c.failures == nil {
+		c.failures = map[*Trouble][]*Event{}
+	}
+	c.failures[t] = out
+	return out
+}
+
+// otherInstance says whether a record belongs to another installation than the one that the trouble
+// happened on: its complaints are another story.
+func (c *Case) otherInstance(e *Event, t *Trouble) bool {
+	own := e.Own(identity.NodeInstance)
+	return own != "" && t.Instance != "" && own != t.Instance
+}
+
+func tellsOfFailure(e *Event) bool {
+	if e.Failed() {
+		return true
+	}
+	if !e.IsEvent() {
+		return false
+	}
+	switch e.Record.Name {
+	case semconv.EventTaskState:
+		return e.To() == semconv.Failed || e.To() == semconv.Rejected || e.To() == semconv.Lost
+	case semconv.EventProviderState, semconv.EventWorkflowState, semconv.EventAllocationState, semconv.EventOutbox:
+		return e.Attr(semconv.LastError) != "" || e.Attr(semconv.ProviderExplanation) != "" || e.To() == "Failed" || e.To() == semconv.Failed || e.To() == semconv.ReleaseFailed
+	case semconv.EventProviderPoll:
+		return e.Attr(semconv.Error) != ""
+	}
+	return false
+}
+
+// concerns says whether a record of this allocation is about this trouble and not about another one
+// that went on at the same time: a user's failed look at a page is no reason for a failed task.
+func (c *Case) concerns(e *Event, t *Trouble) bool {
+	calls := c.userCalls()
+	ofUser := e.Layer == semconv.LayerClient || calls[e.TraceID] || calls[e.Own(identity.Request)]
+	if t.Kind == RequestTrouble {
+		return ofUser || e.Resolution.Node == "" && e.Own(identity.Task) == ""
+	}
+	if ofUser {
+		return t.Kind == StateTrouble || t.Kind == OverdueTrouble
+	}
+	if t.Node != "" && e.Resolution.Node != "" && e.Resolution.Node != t.Node {
+		return false
+	}
+	return !c.otherInstance(e, t)
+}
+
+// userCalls holds the traces and requests that clients began.
+func (c *Case) userCalls() map[string]bool {
+	out := map[string]bool{}
+	for _, e := range c.Events {
+		if e.Layer != semconv.LayerClient {
+			continue
+		}
+		for _, id := range []string{e.TraceID, e.Own(identity.Request)} {
+			if id != "" {
+				out[id] = true
+			}
+		}
+	}
+	delete(out, "")
+	return out
+}

@@ -1,0 +1,86 @@
+package correlator
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// explanation says the verdict in one or two sentences.
+func (j *judgement) explanation() string {
+	switch j.v.Outcome {
+	case Attributed:
+		var parts []string
+		for _, f := range j.v.Faults {
+			parts = append(parts, f.Layer+" owns it: "+f.Summary+".")
+		}
+		return strings.Join(parts, " ")
+	case Contested:
+		var parts []string
+		for _, f := range j.v.Faults {
+			parts = append(parts, f.Layer+" ("+f.Summary+")")
+		}
+		return "equal evidence for " + strings.Join(parts, " and ") + "."
+	case Undetermined:
+		var parts []string
+		for _, t := range j.open {
+			parts = append(parts, t.What)
+		}
+		return "something is wrong and the evidence does not reach its cause: " + strings.Join(dedupe(parts), "; ") + "."
+	}
+	return j.healthy()
+}
+
+func dedupe(in []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, s := range in {
+		if !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// healthy explains why nothing is wrong: somebody wanted it so, or it goes on within its time.
+func (j *judgement) healthy() string {
+	c := j.c
+	if e := c.Lifecycle.Cancel; e != nil {
+		who := firstOf(e.Attr(semconv.Actor), "the user")
+		text := "ended on request of " + who + " at " + Time(e.At).String()
+		if r := e.Attr(semconv.Reason); r != "" {
+			text += " (" + firstLine(r, "") + ")"
+		}
+		return text + "; what failed afterwards follows from that."
+	}
+	state, since, ok := c.Lifecycle.State()
+	if !ok {
+		return "no fault is seen; no allocation state was seen either."
+	}
+	in := time.Duration(c.Now - since).Round(time.Second)
+	slowest, took := c.slowest()
+	text := fmt.Sprintf("%s since %s", state, Time(since))
+	if !terminal(state) {
+		text = fmt.Sprintf("still progressing: %s for %s", state, in)
+	}
+	if slowest != "" {
+		text += fmt.Sprintf("; the longest step, %s, took %s, within its budget", slowest, took.Round(time.Millisecond))
+	}
+	return text + "."
+}
+
+// slowest is the longest finished task.
+func (c *Case) slowest() (what string, took time.Duration) {
+	for _, a := range c.Lifecycle.Tasks {
+		if a.Over == nil || a.Over.To() != semconv.Succeeded {
+			continue
+		}
+		if d := time.Duration(a.Over.At - a.From()); d > took {
+			what, took = join("task", a.Task, parenthesis(a.Type)), d
+		}
+	}
+	return what, took
+}

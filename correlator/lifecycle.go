@@ -1,0 +1,205 @@
+package correlator
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// Lifecycle is what the lifecycle events of an allocation add up to.
+type Lifecycle struct {
+	States    []Change // allocation.state, in order
+	Workflows []*Run
+	Tasks     []*Attempt
+	Jobs      []*Run
+	Outbox    []*Run
+	Nodes     []string // machines that were assigned to it or worked for it
+	// Cancel is the first sign that a user or administrator asked for an end; nil if nobody did.
+	Cancel *Event
+}
+
+// Change is one move of a state.
+type Change struct {
+	From, To string
+	At       int64
+	Event    *Event
+}
+
+// Run is one workflow, provider job or outbox record with its moves.
+type Run struct {
+	ID, Operation string
+	Changes       []Change
+}
+
+// Last is the newest move.
+func (r *Run) Last() Change { return r.Changes[len(r.Changes)-1] }
+
+// Attempt is one claim of a task, or its waiting for one: from queued (or dispatched again) to its end.
+type Attempt struct {
+	Task, Type, Claim        string
+	Node, Instance, Workflow string
+	Queued, Taken, Over      *Event // nil where it did not come to that
+	Signs                    []*Event
+}
+
+// From is when the attempt began.
+func (a *Attempt) From() int64 {
+	for _, e := range []*Event{a.Queued, a.Taken, a.Over} {
+		if e != nil {
+			return e.At
+		}
+	}
+	if len(a.Signs) > 0 {
+		return a.Signs[0].At
+	}
+	return 0
+}
+
+// First is the record that shows its beginning.
+func (a *Attempt) First() *Event {
+	for _, e := range []*Event{a.Queued, a.Taken, a.Over} {
+		if e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// State and since when, of the last allocation.state; a repeat does not move since.
+func (l *Lifecycle) State() (state string, since int64, ok bool) {
+	for _, c := range l.States {
+		if c.To != state {
+			state, since = c.To, c.At
+		}
+	}
+	return state, since, len(l.States) > 0
+}
+
+// StateAt is the allocation's state at a time, "" before the first.
+func (l *Lifecycle) StateAt(t int64) (state string, since int64) {
+	for _, c := range l.States {
+		if c.At > t {
+			break
+		}
+		if c.To != state {
+			state, since = c.To, c.At
+		}
+	}
+	return state, since
+}
+
+func readLifecycle(c *Case) Lifecycle {
+	l := Lifecycle{}
+	runs := map[string]*Run{}
+	tasks := map[string]*Attempt{}
+	for _, e := range c.Events {
+		if e.Resolution.Node != "" && !slices.Contains(l.Nodes, e.Resolution.Node) && (e.Own(identity.Task) != "" || e.Is(semconv.EventNodeAssigned)) {
+			l.Nodes = append(l.Nodes, e.Resolution.Node)
+		}
+		if l.Cancel == nil && asksForEnd(e) {
+			l.Cancel = e
+		}
+		if !e.IsEvent() {
+			continue
+		}
+		change := Change{From: e.Attr(semconv.From), To: e.To(), At: e.At, Event: e}
+		run := func(list *[]*Run, id, operation string) {
+			if id == "" || change.To == "" {
+				return
+			}
+			r := runs[e.Record.Name+id]
+			if r == nil {
+				r = &Run{ID: id}
+				runs[e.Record.Name+id] = r
+				*list = append(*list, r)
+			}
+			r.Operation = firstOf(r.Operation, operation)
+			r.Changes = append(r.Changes, change)
+		}
+		switch e.Record.Name {
+		case semconv.EventAllocationState:
+			if change.To != "" {
+				l.States = append(l.States, change)
+			}
+		case semconv.EventWorkflowState:
+			run(&l.Workflows, e.Own(identity.Workflow), e.Attr(semconv.Operation))
+		case semconv.EventProviderState:
+			run(&l.Jobs, firstOf(e.Own(identity.ProviderJob), e.Attr(semconv.Provider)), e.Attr(semconv.Operation))
+		case semconv.EventOutbox:
+			run(&l.Outbox, e.Own(identity.Outbox), e.Attr(semconv.Subject))
+		case semconv.EventTaskState:
+			l.task(tasks, e)
+		}
+	}
+	slices.SortStableFunc(l.States, func(a, b Change) int { return compareEvents(a.Event, b.Event) })
+	return l
+}
+
+// task adds an event to the attempt that it belongs to; a task that is queued or taken anew begins
+// another attempt.
+func (l *Lifecycle) task(open map[string]*Attempt, e *Event) {
+	id := e.Own(identity.Task)
+	if id == "" {
+		return
+	}
+	a := open[id]
+	claim := e.Own(identity.Claim)
+	begin := func() *Attempt {
+		fresh := &Attempt{Task: id}
+		l.Tasks = append(l.Tasks, fresh)
+		open[id] = fresh
+		return fresh
+	}
+	to := e.To()
+	switch {
+	case a == nil, a.Over != nil && (to == semconv.Queued || to == semconv.Dispatched || to == semconv.Running),
+		a.Taken != nil && to == semconv.Dispatched && claim != "" && claim != a.Claim,
+		a.Taken != nil && to == semconv.Queued:
+		a = begin()
+	}
+	a.Type = firstOf(a.Type, e.Attr(semconv.TaskType))
+	a.Node, a.Instance = firstOf(a.Node, e.Resolution.Node), firstOf(a.Instance, e.NodeInstance)
+	a.Workflow = firstOf(a.Workflow, e.Workflow)
+	switch to {
+	case semconv.Queued:
+		if a.Queued == nil {
+			a.Queued = e
+		}
+	case semconv.Dispatched:
+		if a.Taken == nil {
+			a.Taken = e
+		}
+		a.Claim = firstOf(a.Claim, claim)
+	case semconv.Running:
+		a.Claim = firstOf(a.Claim, claim)
+		a.Signs = append(a.Signs, e)
+		if a.Taken == nil {
+			a.Taken = e
+		}
+	case semconv.Rejected:
+		a.Signs = append(a.Signs, e) // a result that was refused; the attempt itself goes on
+	default:
+		if a.Over == nil {
+			a.Over = e
+		} else {
+			a.Signs = append(a.Signs, e) // a late or repeated result changes nothing
+		}
+	}
+}
+
+// asksForEnd says whether a record is somebody's own wish to end the allocation before its time.
+func asksForEnd(e *Event) bool {
+	switch {
+	case e.Is(semconv.EventAudit):
+		action := strings.ToLower(e.Attr(semconv.Action))
+		actor := e.Attr(semconv.ActorType)
+		return (strings.Contains(action, "cancel") || strings.Contains(action, "delete")) && actor != "system"
+	case e.Is(semconv.EventWorkflowState):
+		return strings.Contains(e.Attr(semconv.Operation), "cancel") || e.To() == semconv.CancelRequested
+	case e.Is(semconv.EventAllocationState):
+		return e.To() == semconv.Canceling
+	}
+	return false
+}

@@ -1,0 +1,100 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// agent finds node agents that do not do what they owe.
+func agent() []correlator.Rule {
+	return []correlator.Rule{
+		{
+			ID: "node_agent.silent", Layer: semconv.LayerNodeAgent, Mechanism: "silent",
+			Looks:      "a task that nobody claimed, an agent that says nothing, and a machine that is alive",
+			NextCheck:  "the agent's process on the node: when and why did it stop?",
+			SafeAction: "restart the agent; do not reimage",
+			Find:       silentAgent,
+		},
+		{
+			ID: "node.rebooted", Layer: semconv.LayerNode, Mechanism: "reboot",
+			Looks:      "a claim that was lost because the machine came up again with another boot id",
+			NextCheck:  "console and pstore of the boot that ended",
+			SafeAction: "collect pstore before any reimage",
+			Find:       rebooted,
+		},
+	}
+}
+
+// silentAgent needs all of it: the obligation, an agent whose telemetry is known to exist, its silence,
+// and a machine that spoke while the agent did not. Anything less is a gap, not a fault.
+func silentAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if !t.NeverTaken() || t.Node == "" {
+		return nil
+	}
+	of := func(layer string) func(*correlator.Event) bool {
+		return func(e *correlator.Event) bool { return e.Layer == layer && correlator.Names(e, t.Node) }
+	}
+	agent, host := of(semconv.LayerNodeAgent), of(semconv.LayerNode)
+	var agentBefore, agentDuring, hostDuring, layerAlive *correlator.Event
+	c.Each(t.From-int64(24*time.Hour), c.Now, func(e *correlator.Event) {
+		switch {
+		case agent(e) && e.At <= t.From:
+			agentBefore = e
+		case agent(e) && e.At <= t.At:
+			agentDuring = e
+		case host(e) && e.At > t.From && e.At <= t.At+int64(time.Minute):
+			hostDuring = e
+		case e.Is(semconv.EventHeartbeat) && c.Profile.Layer(e.Attr(semconv.Component), "", none) == semconv.LayerNodeAgent && e.At > t.From:
+			layerAlive = e
+		}
+	})
+	if agentDuring != nil || hostDuring == nil || agentBefore == nil && layerAlive == nil {
+		return nil
+	}
+	ev := correlator.Evidence{
+		Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: t.From,
+		Summary: "node " + t.Node + " is alive and its agent is silent: " + t.What,
+	}
+	ev.Records = append(ev.Records, t.Cites...)
+	ev.Records = append(ev.Records, hostDuring)
+	if agentBefore != nil {
+		ev.Records = append([]*correlator.Event{agentBefore}, ev.Records...)
+		ev.Summary += ", last heard of at " + correlator.Time(agentBefore.At).String()
+	} else {
+		ev.Certain = false
+	}
+	return []correlator.Evidence{ev}
+}
+
+func none(string) string { return "" }
+
+// rebooted compares the boot ids that the machine's records carry before and after a claim was lost.
+func rebooted(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Attempt == nil || t.Attempt.Taken == nil || t.Node == "" {
+		return nil
+	}
+	var before, after *correlator.Event
+	c.Each(t.From-int64(time.Hour), t.At+int64(10*time.Minute), func(e *correlator.Event) {
+		boot := e.Own(identity.Boot)
+		if boot == "" || !correlator.Names(e, t.Node) || t.Instance != "" && e.NodeInstance != "" && e.NodeInstance != t.Instance {
+			return
+		}
+		switch {
+		case before == nil || e.At <= t.Attempt.Taken.At:
+			before = e
+		case after == nil && boot != before.Own(identity.Boot):
+			after = e
+		}
+	})
+	if before == nil || after == nil || before.Own(identity.Boot) == after.Own(identity.Boot) {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: min(after.At, t.At),
+		Records: append([]*correlator.Event{before, after}, t.Cites...),
+		Summary: "node " + t.Node + " came up with another boot id while the task was claimed",
+	}}
+}

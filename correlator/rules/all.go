@@ -1,0 +1,17 @@
+package rules
+
+import "github.com/faultline-io/faultline/correlator"
+
+// All lists every rule. The order decides nothing but the order of the list: what wins is the judge's
+// list of tie-breaks.
+func All() []correlator.Rule {
+	var out []correlator.Rule
+	out = append(out, signatures()...)
+	out = append(out, ingress()...)
+	out = append(out, auth()...)
+	out = append(out, agent()...)
+	out = append(out, provider()...)
+	out = append(out, refused()...)
+	out = append(out, hop()...)
+	return out
+}

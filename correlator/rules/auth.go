@@ -1,0 +1,80 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// auth finds requests that were understood and refused.
+func auth() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "api_auth.refused", Layer: semconv.LayerAPIAuth, Mechanism: "policy",
+		Looks:      "401 or 403, PermissionDenied or Unauthenticated, for a caller that reached the service",
+		NextCheck:  "the decision's reason in the authorization service's log, and the policy for this subject",
+		SafeAction: "add the subject to the policy, or renew its credential; do not retry blindly",
+		Find:       refusals,
+	}}
+}
+
+func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Hearsay, Certain: true}
+	for _, e := range c.Failures(t) {
+		if named(e) != nil || !refusal(e) {
+			continue
+		}
+		ev.Records = append(ev.Records, e)
+		switch e.Layer {
+		case semconv.LayerAPIAuth:
+			ev.Directness = correlator.Itself
+		case semconv.LayerAPI, semconv.LayerIngress:
+			ev.Directness = min(ev.Directness, correlator.Caller)
+		}
+		if e.HTTP.Status == 401 || strings.Contains(e.Text, "unauthenticated") {
+			ev.Mechanism = "credential"
+		}
+	}
+	if len(ev.Records) == 0 {
+		return nil
+	}
+	best := ev.Records[0]
+	for _, e := range ev.Records {
+		if e.Layer == semconv.LayerAPIAuth {
+			best = e
+			break
+		}
+	}
+	ev.Summary = "the caller was refused" + quote(best)
+	if best.HTTP.Status != 0 {
+		ev.Summary = fmt.Sprintf("the caller was refused with %d", best.HTTP.Status) + quote(best)
+	}
+	return []correlator.Evidence{ev}
+}
+
+// refusal says whether a record tells of a decision against a caller. "Permission denied" on a file is
+// another matter, so the words count only from those who take or pass on such decisions.
+func refusal(e *correlator.Event) bool {
+	if e.HTTP.Status == 401 || e.HTTP.Status == 403 {
+		return true
+	}
+	if e.HTTP.Status != 0 && e.HTTP.Status < 400 {
+		return false
+	}
+	code := strings.ToLower(e.Attr(semconv.RPCGRPCStatus))
+	if code == "7" || code == "16" || code == "permission_denied" || code == "unauthenticated" {
+		return true
+	}
+	switch e.Layer {
+	case semconv.LayerAPIAuth, semconv.LayerAPI, semconv.LayerClient, semconv.LayerIngress, semconv.LayerWorkflow:
+	default:
+		return false
+	}
+	for _, words := range []string{"permissiondenied", "unauthenticated", "permission denied", "access denied", "forbidden", "unauthorized", "not authorized", "decision=deny", "denied by policy"} {
+		if strings.Contains(e.Text, words) && !strings.Contains(e.Text, "failed to check permissions") {
+			return true
+		}
+	}
+	return false
+}

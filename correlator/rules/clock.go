@@ -1,0 +1,50 @@
+package rules
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// currentTime is how Go's crypto/x509 words an expiry: the checking side's own clock stands in it.
+var currentTime = regexp.MustCompile(`current time (\S+) is after (\S+)`)
+
+// clockSlack is how far a checker's clock may be off before the clock, not the certificate, is the news.
+const clockSlack = 10 * time.Minute
+
+// clockOrExpiry tells an expired certificate from a clock that runs ahead: the checker names its own
+// time, and the record says when it was really seen.
+func clockOrExpiry(ev correlator.Evidence) []correlator.Evidence {
+	for _, e := range ev.Records {
+		m := currentTime.FindStringSubmatch(e.Text)
+		if m == nil {
+			continue
+		}
+		claimed, err := time.Parse(time.RFC3339, upper(m[1]))
+		notAfter, err2 := time.Parse(time.RFC3339, upper(m[2]))
+		if err != nil || err2 != nil {
+			continue
+		}
+		seen := time.Unix(0, e.Observed)
+		if claimed.Sub(seen) > clockSlack && notAfter.After(seen) {
+			ev.Rule, ev.Layer, ev.Mechanism = "node.clock", semconv.LayerNode, "clock"
+			ev.Summary = "the checker's clock is ahead: " + claimed.UTC().Format(time.RFC3339) + " at " + seen.UTC().Format(time.RFC3339) + quote(e)
+			ev.NextCheck, ev.SafeAction = "the machine's time synchronisation", "correct the clock, then retry"
+			return []correlator.Evidence{ev}
+		}
+	}
+	return []correlator.Evidence{ev}
+}
+
+// upper restores the letters of RFC 3339 that lower-casing took.
+func upper(s string) string {
+	b := []byte(s)
+	for i := range b {
+		if b[i] == 't' || b[i] == 'z' {
+			b[i] -= 'a' - 'A'
+		}
+	}
+	return string(b)
+}

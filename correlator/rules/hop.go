@@ -1,0 +1,47 @@
+package rules
+
+import (
+	"github.com/faultline-io/faultline/correlator"
+)
+
+// hop is the last resort: no words that name a cause, but exactly one layer that complains about itself.
+func hop() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "hop.deepest", Looks: "exactly one layer whose own records tell of a failure, wrappers left out",
+		NextCheck: "that layer's own records at that time",
+		Find:      deepest,
+	}}
+}
+
+func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	failing := map[string][]*correlator.Event{}
+	parents := map[string]bool{} // spans that failed because a span below them failed
+	failures := c.Failures(t)
+	for _, e := range failures {
+		if e.ParentID != "" {
+			parents[e.TraceID+"/"+e.ParentID] = true
+		}
+	}
+	for _, e := range failures {
+		if e.Layer == "" || wrapper(e) || e.IsEvent() || named(e) != nil || e.SpanID != "" && parents[e.TraceID+"/"+e.SpanID] {
+			continue
+		}
+		if e.HTTP.Status >= 400 && e.HTTP.Status < 500 {
+			continue // the caller's mistake, or a refusal: other rules read those
+		}
+		failing[e.Layer] = append(failing[e.Layer], e)
+	}
+	if len(failing) != 1 {
+		return nil
+	}
+	for layer, records := range failing {
+		if !c.Profile.Knows(layer) || layer == "client" && t.Kind == correlator.RequestTrouble {
+			return nil // that a client saw a failure is the trouble, not its cause
+		}
+		return []correlator.Evidence{{
+			Rule: layer + ".error", Layer: layer, Mechanism: "error", Weight: correlator.Generic, Directness: correlator.Itself,
+			Records: records, Summary: "only " + layer + " tells of a failure" + quote(records[0]),
+		}}
+	}
+	return nil
+}

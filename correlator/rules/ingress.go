@@ -1,0 +1,110 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// ingress reads what proxies say of their back ends (domain facts §4.10, rule 5). The words differ by
+// product; what counts is the status and whether a back end was reached.
+func ingress() []correlator.Rule {
+	return []correlator.Rule{
+		{
+			ID: "ingress.no_backend", Layer: semconv.LayerIngress, Mechanism: "no_backend",
+			Looks:      "a proxy that answers 502, 503 or 504 and had no back end to ask",
+			NextCheck:  "the route's endpoints: is a back end registered, and why is it not ready?",
+			SafeAction: "restore the back end or the route; do not retry the allocation before",
+			Find: proxied("the ingress has no back end for", func(x correlator.Exchange) bool {
+				return (x.Status == 502 || x.Status == 503 || x.Status == 504) && x.Upstream == "" && (x.Proxied || flagged(x, "UH", "UF", "UO", "NC"))
+			}),
+		},
+		{
+			ID: "ingress.route", Layer: semconv.LayerIngress, Mechanism: "route",
+			Looks:      "a proxy that answers 404 itself, without a back end",
+			NextCheck:  "the route for this host and path",
+			SafeAction: "apply the route again",
+			Find: proxied("the ingress has no route for", func(x correlator.Exchange) bool {
+				return x.Status == 404 && x.Upstream == "" && (x.Proxied || flagged(x, "NR"))
+			}),
+		},
+		{
+			ID: "api.reset", Layer: semconv.LayerAPI, Mechanism: "crash",
+			Looks:      "a proxy whose back end ended the connection in the middle of a request",
+			NextCheck:  "restarts and memory of the back end at that time",
+			SafeAction: "verify that a request that was sent twice made one allocation",
+			Find: proxied("the back end ended the connection for", func(x correlator.Exchange) bool {
+				return (x.Status == 502 || x.Status == 503) && x.Upstream != "" && flagged(x, "UC", "UPE", "UR")
+			}),
+		},
+		{
+			ID: "api.timeout", Layer: semconv.LayerAPI, Mechanism: "slow",
+			Looks:     "a proxy whose back end was reached and did not answer in time",
+			NextCheck: "what the back end waited for",
+			Find: proxied("the back end did not answer in time for", func(x correlator.Exchange) bool {
+				return x.Status == 504 && x.Upstream != "" || flagged(x, "UT") && x.Upstream != ""
+			}),
+		},
+		{
+			ID: "api.error", Layer: semconv.LayerAPI, Mechanism: "error",
+			Looks:     "an API that answers 500 or worse, by its own record or by the proxy that reached it",
+			NextCheck: "the API's own error at that time",
+			Find:      apiErrors,
+		},
+	}
+}
+
+func flagged(x correlator.Exchange, flags ...string) bool {
+	for _, have := range strings.Split(x.Flags, ",") {
+		for _, f := range flags {
+			if have == f {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// proxied makes a rule's Find of a test on what a proxy saw.
+func proxied(what string, is func(correlator.Exchange) bool) func(*correlator.Case, *correlator.Trouble) []correlator.Evidence {
+	return func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+		ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Itself, Certain: true}
+		for _, e := range c.Failures(t) {
+			if (e.Layer == semconv.LayerIngress || e.HTTP.Proxied) && is(e.HTTP) && named(e) == nil {
+				ev.Records = append(ev.Records, e)
+			}
+		}
+		if len(ev.Records) == 0 {
+			return nil
+		}
+		first := ev.Records[0]
+		ev.Summary = fmt.Sprintf("%s %s (%d by %s)", what, first.HTTP.Path, first.HTTP.Status, first.Service)
+		return []correlator.Evidence{ev}
+	}
+}
+
+func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Hearsay, Certain: false}
+	for _, e := range c.Failures(t) {
+		if e.HTTP.Status < 500 || named(e) != nil {
+			continue
+		}
+		switch {
+		case e.Layer == semconv.LayerAPI:
+			ev.Directness = min(ev.Directness, correlator.Itself)
+		case e.HTTP.Upstream != "":
+			ev.Directness = min(ev.Directness, correlator.Caller)
+		default:
+			continue
+		}
+		ev.Records = append(ev.Records, e)
+	}
+	if len(ev.Records) == 0 {
+		return nil
+	}
+	first := ev.Records[0]
+	ev.Summary = fmt.Sprintf("the API answered %d to %s", first.HTTP.Status, first.HTTP.Path)
+	return []correlator.Evidence{ev}
+}

@@ -1,0 +1,167 @@
+package rules
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/config"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+//go:embed signatures.yaml
+var signatureText []byte
+
+//go:embed wrappers.yaml
+var wrapperText []byte
+
+// signature is one cause by its words.
+type signature struct {
+	ID         string   `yaml:"id"`
+	Layer      string   `yaml:"layer"`
+	Mechanism  string   `yaml:"mechanism"`
+	Looks      string   `yaml:"looks"`
+	Any        []string `yaml:"any"`
+	All        []string `yaml:"all"`
+	None       []string `yaml:"none"`
+	Emitter    []string `yaml:"emitter"`
+	Weight     string   `yaml:"weight"`
+	Summary    string   `yaml:"summary"`
+	NextCheck  string   `yaml:"next_check"`
+	SafeAction string   `yaml:"safe_action"`
+}
+
+// table is the parsed data; it is embedded, so an error is a mistake of the build, found by any test.
+var table = sync.OnceValue(func() (t struct {
+	signatures []signature
+	wrappers   []string
+}) {
+	var err error
+	if t.signatures, err = config.Parse("signatures.yaml", signatureText, t.signatures); err != nil {
+		panic(err)
+	}
+	if t.wrappers, err = config.Parse("wrappers.yaml", wrapperText, t.wrappers); err != nil {
+		panic(err)
+	}
+	return t
+})
+
+// signatures makes a rule of every entry of the table.
+func signatures() []correlator.Rule {
+	var out []correlator.Rule
+	for i := range table().signatures {
+		s := &table().signatures[i]
+		out = append(out, correlator.Rule{
+			ID: s.ID, Layer: s.Layer, Mechanism: s.Mechanism, Looks: s.Looks, NextCheck: s.NextCheck, SafeAction: s.SafeAction,
+			Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence { return s.find(c, t) },
+		})
+	}
+	return out
+}
+
+// find collects the failures around a trouble whose words name this cause.
+func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if !c.Profile.Knows(s.Layer) {
+		return nil
+	}
+	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Hearsay, Certain: true}
+	if s.Weight == "telling" {
+		ev.Weight = correlator.Telling
+	}
+	for _, e := range c.Failures(t) {
+		if named(e) != s {
+			continue
+		}
+		ev.Records = append(ev.Records, e)
+		ev.Directness = min(ev.Directness, s.directness(e))
+	}
+	if len(ev.Records) == 0 {
+		return nil
+	}
+	ev.Summary = s.Summary + quote(ev.Records[0])
+	if s.ID == "cert.expired" {
+		return clockOrExpiry(ev)
+	}
+	return []correlator.Evidence{ev}
+}
+
+// directness is how close the witness of a signature stood. Certificates and the network have no voice
+// of their own: whoever shook hands, or dialled, saw it.
+func (s *signature) directness(e *correlator.Event) correlator.Directness {
+	switch {
+	case e.Layer == s.Layer:
+		return correlator.Itself
+	case s.Layer == semconv.LayerCert || s.Layer == semconv.LayerNetwork || s.Layer == semconv.LayerDeploy:
+		return correlator.Itself
+	case s.Layer == semconv.LayerNode && e.Layer == semconv.LayerNodeAgent:
+		return correlator.Itself // the agent is the node's own witness
+	}
+	return correlator.Caller
+}
+
+// named is the signature that a record's words name, nil where they name none. In a chain of wrapped
+// errors the deepest speaks; of several lines, the cause that stands first in the table.
+func named(e *correlator.Event) *signature {
+	var best *signature
+	bestRank, bestAt := len(table().signatures), -1
+	if e.Text == "" {
+		return nil
+	}
+	for line := range strings.SplitSeq(e.Text, "\n") {
+		var deepest *signature
+		rank, at := 0, -1
+		for i := range table().signatures {
+			s := &table().signatures[i]
+			if p := s.matches(e, line); p > at {
+				deepest, rank, at = s, i, p
+			}
+		}
+		if deepest != nil && (best == nil || rank < bestRank) {
+			best, bestRank, bestAt = deepest, rank, at
+		}
+	}
+	_ = bestAt
+	return best
+}
+
+// matches gives where in the line the signature's words stand last, -1 where they do not.
+func (s *signature) matches(e *correlator.Event, line string) int {
+	at := -1
+	for _, words := range s.Any {
+		at = max(at, strings.LastIndex(line, words))
+	}
+	if at < 0 || len(s.Emitter) > 0 && !slices.Contains(s.Emitter, e.Layer) {
+		return -1
+	}
+	for _, words := range s.All {
+		if !strings.Contains(line, words) {
+			return -1
+		}
+	}
+	for _, words := range s.None {
+		if strings.Contains(line, words) {
+			return -1
+		}
+	}
+	return at
+}
+
+// wrapper says whether a record only repeats that something failed further on.
+func wrapper(e *correlator.Event) bool {
+	if named(e) != nil {
+		return false
+	}
+	return slices.ContainsFunc(table().wrappers, func(w string) bool { return strings.Contains(e.Text, w) })
+}
+
+// quote gives the witness's own words, for a summary.
+func quote(e *correlator.Event) string {
+	words := e.Summary()
+	if words == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s: %q)", e.Service, words)
+}

@@ -1,0 +1,291 @@
+package correlator
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// compareEvents is the order of a timeline where causality says nothing: time, source, ref.
+func compareEvents(a, b *Event) int {
+	if c := cmp.Compare(a.At, b.At); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.Service, b.Service); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Key, b.Key)
+}
+
+// order puts events into causal order, then time, source and ref. Causes come first even where clocks
+// say otherwise: a span before its children and the lines written in it, a task queued before it is
+// dispatched before its result. Contradictory causes (a cycle) fall back to time.
+func order(events []*Event) []*Event {
+	sorted := slices.SortedFunc(slices.Values(events), compareEvents)
+	after := causes(sorted)
+	waiting := make([]int, len(sorted))
+	for _, effects := range after {
+		for _, j := range effects {
+			waiting[j]++
+		}
+	}
+	ready := &places{}
+	for i := range sorted {
+		if waiting[i] == 0 {
+			heap.Push(ready, i)
+		}
+	}
+	out, done, next := make([]*Event, 0, len(sorted)), make([]bool, len(sorted)), 0
+	for len(out) < len(sorted) {
+		if ready.Len() == 0 { // a cycle: take the earliest of what is left
+			for done[next] {
+				next++
+			}
+			heap.Push(ready, next)
+		}
+		i := heap.Pop(ready).(int)
+		if done[i] {
+			continue
+		}
+		done[i] = true
+		out = append(out, sorted[i])
+		for _, j := range after[i] {
+			if waiting[j]--; waiting[j] == 0 && !done[j] {
+				heap.Push(ready, j)
+			}
+		}
+	}
+	return out
+}
+
+// causes lists, for every event, those that it must precede.
+func causes(sorted []*Event) [][]int {
+	after := make([][]int, len(sorted))
+	spans := map[string]int{}
+	for i, e := range sorted {
+		if e.Signal == record.Span && e.SpanID != "" {
+			spans[e.TraceID+"/"+e.SpanID] = i
+		}
+	}
+	steps := map[string][3][]int{}
+	for i, e := range sorted {
+		parent := e.ParentID
+		if e.Signal == record.Log {
+			parent = e.SpanID
+		}
+		if p, ok := spans[e.TraceID+"/"+parent]; ok && parent != "" && p != i {
+			after[p] = append(after[p], i)
+		}
+		if rank, subject := step(e); subject != "" {
+			s := steps[subject]
+			s[rank] = append(s[rank], i)
+			steps[subject] = s
+		}
+	}
+	for _, s := range steps {
+		for rank := range 2 {
+			for _, i := range s[rank] {
+				for _, later := range s[rank+1:] {
+					for _, j := range later {
+						after[i] = append(after[i], j)
+					}
+				}
+			}
+		}
+	}
+	return after
+}
+
+// step gives the rank of a task's event within one claim: taken, running, over.
+func step(e *Event) (rank int, subject string) {
+	claim := e.Own(identity.Claim)
+	if !e.Is(semconv.EventTaskState) || claim == "" {
+		return 0, ""
+	}
+	switch e.To() {
+	case semconv.Dispatched:
+		rank = 0
+	case semconv.Running:
+		rank = 1
+	case semconv.Succeeded, semconv.Failed, semconv.Canceled, semconv.Lost:
+		rank = 2
+	default:
+		return 0, ""
+	}
+	return rank, e.Own(identity.Task) + "/" + claim
+}
+
+// places is a heap of positions in the sorted order.
+type places []int
+
+func (h places) Len() int           { return len(h) }
+func (h places) Less(i, j int) bool { return h[i] < h[j] }
+func (h places) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push implements heap.Interface.
+func (h *places) Push(x any) { *h = append(*h, x.(int)) }
+
+// Pop implements heap.Interface.
+func (h *places) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
+
+// entry is an event as a line of the timeline.
+func (e *Event) entry(via identity.Via) Entry {
+	ids := map[string]string{}
+	for _, k := range e.Keys {
+		if _, ok := ids[k.Kind.Attribute()]; !ok {
+			ids[k.Kind.Attribute()] = k.ID
+		}
+	}
+	for key, id := range map[string]string{
+		semconv.AllocationID: e.Allocation, semconv.WorkflowID: e.Workflow, semconv.NodeID: e.Resolution.Node, semconv.NodeInstanceID: e.NodeInstance,
+	} {
+		if id != "" && ids[key] == "" {
+			ids[key] = id
+		}
+	}
+	return Entry{
+		Time: Time(e.Time), Observed: Time(e.Observed), Layer: e.Layer, Source: e.Service, Kind: e.kind(), Name: e.Record.Name,
+		Severity: severityName(e.Severity), Summary: e.Summary(), IDs: ids, Via: string(via), Ref: e.Ref,
+	}
+}
+
+var kindsByName = map[string]string{
+	semconv.EventBinding: "binding", semconv.EventNodeAssigned: "binding", semconv.EventNodeUnassigned: "binding", semconv.EventNodeInstance: "state",
+	semconv.EventAllocationState: "state", semconv.EventNodeOccupancy: "state", semconv.EventWorkflowState: "state",
+	semconv.EventTaskState: "task", semconv.EventProviderState: "job", semconv.EventProviderPoll: "job",
+	semconv.EventProjection: "projection", semconv.EventOutbox: "outbox", semconv.EventAudit: "audit",
+	semconv.EventDeploy: "deploy", semconv.EventHeartbeat: "heartbeat",
+}
+
+func (e *Event) kind() string {
+	if e.IsEvent() {
+		if k, ok := kindsByName[e.Record.Name]; ok {
+			return k
+		}
+	}
+	return e.Signal.String()
+}
+
+func severityName(n int) string {
+	for _, s := range []struct {
+		from int
+		name string
+	}{{21, "fatal"}, {17, "error"}, {13, "warn"}, {9, "info"}, {5, "debug"}, {1, "trace"}} {
+		if n >= s.from {
+			return s.name
+		}
+	}
+	return ""
+}
+
+// Summary says in one line what the event is.
+func (e *Event) Summary() string {
+	a := e.Attr
+	switch {
+	case e.Signal == record.Span:
+		return e.spanSummary()
+	case !e.IsEvent() || !isLifecycle(e.Record.Name):
+		return firstLine(e.Body, e.Record.Name)
+	}
+	switch e.Record.Name {
+	case semconv.EventBinding:
+		return join(a(semconv.SubjectKind), a(semconv.SubjectID), "belongs to", a(semconv.ObjectKind), a(semconv.ObjectID))
+	case semconv.EventNodeAssigned:
+		return join("node", e.Own(identity.Node), "assigned to", e.Own(identity.Allocation))
+	case semconv.EventNodeUnassigned:
+		return join("node", e.Own(identity.Node), "no longer assigned to", e.Own(identity.Allocation))
+	case semconv.EventTaskState:
+		return join("task", e.Own(identity.Task), a(semconv.TaskType), e.To(), because(a(semconv.Reason)))
+	case semconv.EventWorkflowState:
+		return join("workflow", e.Own(identity.Workflow), a(semconv.Operation), e.To(), after("on", a(semconv.WaitingOn)), because(a(semconv.Reason)))
+	case semconv.EventProviderState:
+		return join(a(semconv.Provider), "job", a(semconv.Operation), e.To(), because(firstOf(a(semconv.ProviderExplanation), a(semconv.ProviderStatus))))
+	case semconv.EventProviderPoll:
+		return join("poll of", a(semconv.ProviderJob), after("ok", a(semconv.PollOK)), because(a(semconv.Error)))
+	case semconv.EventProjection:
+		return join(a(semconv.Projection), "shows", a(semconv.Field), a(semconv.Value))
+	case semconv.EventOutbox:
+		return join("outbox", e.Own(identity.Outbox), a(semconv.Subject), e.To(), because(a(semconv.LastError)))
+	case semconv.EventAudit:
+		return join(a(semconv.ActorType), a(semconv.Actor), a(semconv.Action), because(a(semconv.Reason)))
+	case semconv.EventDeploy:
+		return join("deploy of", a(semconv.Component), firstOf(a(semconv.Version), a(semconv.Config)), because(a(semconv.Reason)))
+	case semconv.EventHeartbeat:
+		return join(a(semconv.Component), "is alive")
+	}
+	return join(strings.TrimSuffix(e.Record.Name, ".state"), arrow(a(semconv.From), e.To()), because(a(semconv.Reason)))
+}
+
+func (e *Event) spanSummary() string {
+	took := ""
+	if e.End > e.Time {
+		took = time.Duration(e.End - e.Time).Round(10 * time.Microsecond).String()
+	}
+	status := ""
+	if e.HTTP.Status != 0 {
+		status = fmt.Sprint(e.HTTP.Status)
+	}
+	return join(e.Record.Name, status, took, because(firstLine(e.StatusMessage, "")))
+}
+
+func join(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
+}
+
+func after(word, s string) string {
+	if s == "" {
+		return ""
+	}
+	return word + " " + s
+}
+
+func because(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "(" + firstLine(s, "") + ")"
+}
+
+func arrow(from, to string) string {
+	if from == "" {
+		return to
+	}
+	return from + " → " + to
+}
+
+func firstOf(all ...string) string { return cmp.Or(all...) }
+
+// firstLine is the first line of a text, at most 240 bytes of it, or a substitute for an empty one.
+func firstLine(text, substitute string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, line)
+	if line == "" {
+		return substitute
+	}
+	if len(line) > 240 {
+		cut := 240
+		for !utf8.RuneStart(line[cut]) {
+			cut--
+		}
+		line = line[:cut] + "…"
+	}
+	return line
+}
