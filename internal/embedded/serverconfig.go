@@ -53,7 +53,8 @@ func (c Config) writeServerConfig() (string, error) {
 		put(s.name, strconv.FormatInt(s.value, 10))
 	}
 	put("timezone", "UTC")
-	b.WriteString("  <logger><level>warning</level><console>1</console></logger>\n")
+	// No <console>: it would write every trace line there, whatever the level.
+	b.WriteString("  <logger><level>warning</level></logger>\n")
 	fsync := "0"
 	if c.Fsync {
 		fsync = "1"

@@ -78,6 +78,7 @@ type pool struct {
 	database string
 	free     chan *session
 	size     int
+	closed   int // touched by close alone
 	waiting  atomic.Int64
 	limit    int64
 	wait     time.Duration
@@ -155,12 +156,14 @@ func (p *pool) release(s *session) { p.free <- s }
 
 // close waits for every session until ctx ends and closes those it got. It says whether it got all.
 func (p *pool) close(ctx context.Context) bool {
-	for range p.size {
+	for p.closed < p.size {
 		select {
 		case s := <-p.free:
 			if s.Conn != nil {
 				s.Conn.Close()
+				s.Conn = nil
 			}
+			p.closed++
 		case <-ctx.Done():
 			return false
 		}
