@@ -15,16 +15,16 @@ import (
 
 // fetch has npm put the package into dir and returns its path. npm knows the registry, the proxy and the credentials of
 // this machine; nothing of that is named here.
-func fetch(ctx context.Context, dir string, progress io.Writer) (string, error) {
+func (b build) fetch(ctx context.Context, dir string, progress io.Writer) (string, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return "", fmt.Errorf("npm is not installed or not in PATH (%w); it fetches %s", err, Package)
+		return "", fmt.Errorf("npm is not installed or not in PATH (%w); it fetches %s", err, b.pkg)
 	}
-	fmt.Fprintf(progress, "fetching %s with npm, %d MB, once for this machine\n", Package, packageSize/1_000_000)
+	fmt.Fprintf(progress, "fetching %s with npm, %d MB, once for this machine\n", b.pkg, b.packed/1_000_000)
 	var said bytes.Buffer
 	// npm gathers a package in its own cache before it packs it; a cache of ours shows how far it has come, and goes with dir.
 	cache := filepath.Join(dir, "npm")
-	cmd := exec.CommandContext(ctx, npm, "pack", "--silent", "--cache", cache, "--pack-destination", dir, Package)
+	cmd := exec.CommandContext(ctx, npm, "pack", "--silent", "--cache", cache, "--pack-destination", dir, b.pkg)
 	cmd.Dir = dir // not where a package.json of someone's could be meant
 	cmd.Stdout, cmd.Stderr = io.Discard, &said
 	cmd.WaitDelay = 5 * time.Second
@@ -38,10 +38,10 @@ func fetch(ctx context.Context, dir string, progress io.Writer) (string, error) 
 	for waiting := true; waiting; {
 		select {
 		case <-tick.C:
-			fmt.Fprintf(progress, "  %d of %d MB\n", min(folderSize(dir), packageSize)/1_000_000, packageSize/1_000_000)
+			fmt.Fprintf(progress, "  %d of %d MB\n", min(folderSize(dir), b.packed)/1_000_000, b.packed/1_000_000)
 		case err := <-done:
 			if err != nil {
-				return "", npmFailure(ctx, err, said.String())
+				return "", b.npmFailure(ctx, err, said.String())
 			}
 			waiting = false
 		}
@@ -57,7 +57,7 @@ func fetch(ctx context.Context, dir string, progress io.Writer) (string, error) 
 }
 
 // npmFailure keeps the last of what npm said.
-func npmFailure(ctx context.Context, err error, said string) error {
+func (b build) npmFailure(ctx context.Context, err error, said string) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = errors.Join(err, cause)
 	}
@@ -68,7 +68,7 @@ func npmFailure(ctx context.Context, err error, said string) error {
 	if said == "" {
 		said = "it said nothing"
 	}
-	return fmt.Errorf("npm pack %s: %w: %s", Package, err, said)
+	return fmt.Errorf("npm pack %s: %w: %s", b.pkg, err, said)
 }
 
 // folderSize adds up the files below dir; what vanishes meanwhile counts nothing.

@@ -25,20 +25,22 @@ func CacheDir(dir string) (string, error) {
 
 // Find returns the installed library's path, or ErrMissing. The checksum is in the path; it was checked before the file got
 // there, and reading half a gigabyte at every start would take longer than the start. The size is checked each time.
-func Find(cacheDir string) (string, error) {
-	path := libraryPath(cacheDir)
+func Find(cacheDir string) (string, error) { return pinned().find(cacheDir) }
+
+func (b build) find(cacheDir string) (string, error) {
+	path := b.path(cacheDir)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("%w in %s", ErrMissing, cacheDir)
 	case err != nil:
 		return "", fmt.Errorf("find the ClickHouse engine: %w", err)
-	case info.Size() != librarySize:
-		return "", fmt.Errorf("%w: %s has %d bytes, not %d", ErrMissing, path, info.Size(), librarySize)
+	case info.Size() != b.size:
+		return "", fmt.Errorf("%w: %s has %d bytes, not %d", ErrMissing, path, info.Size(), b.size)
 	}
 	return path, nil
 }
 
-func libraryPath(cacheDir string) string {
-	return filepath.Join(cacheDir, "libchdb", Checksum, "libchdb.so")
+func (b build) path(cacheDir string) string {
+	return filepath.Join(cacheDir, "libchdb", b.checksum, "libchdb.so")
 }

@@ -20,20 +20,25 @@ func Install(ctx context.Context, cacheDir string, progress io.Writer) (string, 
 	if err != nil {
 		return "", err
 	}
-	if path, err := Find(cacheDir); err == nil {
+	b := pinned()
+	if path, err := b.find(cacheDir); err == nil {
 		return path, nil
 	}
 	if err := platform(); err != nil {
 		return "", err
 	}
-	path := libraryPath(cacheDir)
-	if err := install(ctx, path, progress); err != nil {
+	return b.install(ctx, cacheDir, progress)
+}
+
+func (b build) install(ctx context.Context, cacheDir string, progress io.Writer) (string, error) {
+	path := b.path(cacheDir)
+	if err := b.installAt(ctx, path, progress); err != nil {
 		return "", fmt.Errorf("install the ClickHouse engine into %s: %w; mend that and try again, %s", filepath.Dir(path), err, wayOut)
 	}
 	return path, nil
 }
 
-func install(ctx context.Context, path string, progress io.Writer) (err error) {
+func (b build) installAt(ctx context.Context, path string, progress io.Writer) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -45,7 +50,7 @@ func install(ctx context.Context, path string, progress io.Writer) (err error) {
 		return err
 	}
 	defer lock.Release()
-	if info, err := os.Stat(path); err == nil && info.Size() == librarySize {
+	if info, err := os.Stat(path); err == nil && info.Size() == b.size {
 		return nil // the other one did it
 	}
 	// We hold the lock: whatever lies here is of a process that died.
@@ -58,7 +63,7 @@ func install(ctx context.Context, path string, progress io.Writer) (err error) {
 			return fmt.Errorf("remove what an earlier installation left: %w", err)
 		}
 	}
-	if err := room(dir); err != nil {
+	if err := b.room(dir); err != nil {
 		return err
 	}
 	work, err := os.MkdirTemp(dir, "fetch-")
@@ -66,12 +71,12 @@ func install(ctx context.Context, path string, progress io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	pack, err := fetch(ctx, work, progress)
+	pack, err := b.fetch(ctx, work, progress)
 	if err != nil {
 		return err
 	}
 	fresh := filepath.Join(work, "libchdb.so")
-	if err := unpack(ctx, pack, fresh, progress); err != nil {
+	if err := b.unpack(ctx, pack, fresh, progress); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, path); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // unpack takes libchdb.so, and nothing else, out of the package and checks it.
-func unpack(ctx context.Context, pack, to string, progress io.Writer) (err error) {
+func (b build) unpack(ctx context.Context, pack, to string, progress io.Writer) (err error) {
 	in, err := os.Open(pack)
 	if err != nil {
 		return err
@@ -43,14 +43,14 @@ func unpack(ctx context.Context, pack, to string, progress io.Writer) (err error
 		return err
 	}
 	sum := sha256.New()
-	p := &pace{ctx: ctx, to: progress, said: time.Now()}
+	p := &pace{ctx: ctx, to: progress, said: time.Now(), size: b.size}
 	// One byte over the size shows a longer file without writing all of it.
-	n, err := io.Copy(io.MultiWriter(out, sum, p), io.LimitReader(t, librarySize+1))
+	n, err := io.Copy(io.MultiWriter(out, sum, p), io.LimitReader(t, b.size+1))
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return fmt.Errorf("unpack libchdb.so: %w", err)
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != Checksum {
-		return fmt.Errorf("libchdb.so of %s (%d bytes) has SHA-256 %s, not %s: the registry served another file", Package, n, got, Checksum)
+	if got := hex.EncodeToString(sum.Sum(nil)); got != b.checksum {
+		return fmt.Errorf("libchdb.so of %s (%d bytes) has SHA-256 %s, not %s: the registry served another file", b.pkg, n, got, b.checksum)
 	}
 	return nil
 }
@@ -60,6 +60,7 @@ type pace struct {
 	ctx  context.Context
 	to   io.Writer
 	n    int64
+	size int64
 	said time.Time
 }
 
@@ -69,7 +70,7 @@ func (p *pace) Write(b []byte) (int, error) {
 	}
 	if p.n += int64(len(b)); time.Since(p.said) >= time.Second {
 		p.said = time.Now()
-		fmt.Fprintf(p.to, "  unpacked %d of %d MB\n", p.n/1e6, librarySize/1_000_000)
+		fmt.Fprintf(p.to, "  unpacked %d of %d MB\n", p.n/1e6, p.size/1_000_000)
 	}
 	return len(b), nil
 }
