@@ -1,0 +1,39 @@
+package identityprocessor
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/profile"
+)
+
+// Config of the processor.
+type Config struct {
+	// Profile says where identifiers stand: a built-in name or a file; "" is the default one.
+	Profile string `mapstructure:"profile"`
+	// MaxSubjects bounds what is remembered; a subject beyond it is refused and counted.
+	MaxSubjects int `mapstructure:"max_subjects"`
+	// Tolerance is how far two clocks may differ at the edges of a node instance's life.
+	Tolerance time.Duration `mapstructure:"tolerance"`
+}
+
+// Validate names the key that is wrong.
+func (c *Config) Validate() error {
+	var errs []error
+	if _, err := profile.Load(c.Profile); err != nil {
+		errs = append(errs, fmt.Errorf("profile: %w", err))
+	}
+	if c.MaxSubjects < 1 {
+		errs = append(errs, fmt.Errorf("max_subjects: %d is less than 1", c.MaxSubjects))
+	}
+	if c.Tolerance < 0 {
+		errs = append(errs, fmt.Errorf("tolerance: %s is negative", c.Tolerance))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Config) options(p *profile.Profile) identity.Options {
+	return identity.Options{SharedNodes: p.SharedNodes, MaxSubjects: c.MaxSubjects, Tolerance: int64(c.Tolerance)}
+}

@@ -1,0 +1,45 @@
+package identityprocessor
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/confmap/confmaptest"
+)
+
+func TestConfig(t *testing.T) {
+	if err := componenttest.CheckConfigStruct(createDefaultConfig()); err != nil {
+		t.Fatal(err)
+	}
+	all, err := confmaptest.LoadConf(filepath.Join("testdata", "config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct{ name, want string }{
+		{"identity", ""},
+		{"identity/all", ""},
+		{"identity/bounds", "max_subjects: 0 is less than 1"},
+		{"identity/profile", `there is no built-in profile "nowhere"`},
+	}
+	for _, c := range cases {
+		cfg := createDefaultConfig().(*Config)
+		sub, err := all.Sub(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sub.Unmarshal(cfg); err != nil {
+			t.Fatal(err)
+		}
+		err = confmap.Validate(cfg)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+		if c.name == "identity/all" && cfg.Tolerance != 2*time.Second {
+			t.Errorf("%+v", cfg)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package identityprocessor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/processor"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/profile"
+)
+
+// identityProcessor is what all pipelines of one configured processor share. It is safe for concurrent
+// use.
+type identityProcessor struct {
+	profile   *profile.Profile
+	index     *identity.Index
+	telemetry *telemetry
+	now       func() time.Time
+
+	pipelines int // under the factory's lock
+}
+
+func newProcessor(cfg *Config, set processor.Settings) (*identityProcessor, error) {
+	p, err := profile.Load(cfg.Profile)
+	if err != nil {
+		return nil, fmt.Errorf("profile: %w", err)
+	}
+	x := identity.New(cfg.options(p))
+	t, err := newTelemetry(set.TelemetrySettings, x)
+	if err != nil {
+		return nil, err
+	}
+	return &identityProcessor{profile: p, index: x, telemetry: t, now: time.Now}, nil
+}
+
+func (p *identityProcessor) stop() error { return p.telemetry.stop() }
+
+// logs learns from the whole batch before it resolves any of it, so that the order within a batch does
+// not matter.
+func (p *identityProcessor) logs(ctx context.Context, ld plog.Logs) (plog.Logs, error) {
+	observed := pcommon.NewTimestampFromTime(p.now())
+	t := p.telemetry.batch(observed)
+	defer t.report(ctx)
+	for _, rl := range ld.ResourceLogs().All() {
+		for _, sl := range rl.ScopeLogs().All() {
+			for _, lr := range sl.LogRecords().All() {
+				if lr.Timestamp() == 0 && lr.ObservedTimestamp() == 0 {
+					t.bad(badTimeMissing)
+				}
+				if lr.ObservedTimestamp() == 0 {
+					lr.SetObservedTimestamp(observed)
+				}
+			}
+		}
+	}
+	read := p.readLogs(ld, t)
+	i := 0
+	for _, rl := range ld.ResourceLogs().All() {
+		resource := rl.Resource().Attributes()
+		for _, sl := range rl.ScopeLogs().All() {
+			for _, lr := range sl.LogRecords().All() {
+				p.stamp(lr.Attributes(), resource, read[i], t)
+				i++
+			}
+		}
+	}
+	return ld, nil
+}
+
+func (p *identityProcessor) traces(ctx context.Context, td ptrace.Traces) (ptrace.Traces, error) {
+	t := p.telemetry.batch(pcommon.NewTimestampFromTime(p.now()))
+	defer t.report(ctx)
+	read := p.readSpans(td, t)
+	i := 0
+	for _, rs := range td.ResourceSpans().All() {
+		resource := rs.Resource().Attributes()
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, sp := range ss.Spans().All() {
+				p.stamp(sp.Attributes(), resource, read[i], t)
+				i++
+			}
+		}
+	}
+	return td, nil
+}
+
+// metrics stamps resources. Their points lie at different times: a resource is stamped where it was the
+// same allocation's at the first and at the last of them.
+func (p *identityProcessor) metrics(ctx context.Context, md pmetric.Metrics) (pmetric.Metrics, error) {
+	t := p.telemetry.batch(pcommon.NewTimestampFromTime(p.now()))
+	defer t.report(ctx)
+	read, none := p.readResources(md), pcommon.NewMap()
+	for i, rm := range md.ResourceMetrics().All() {
+		first, last := span(rm)
+		if len(read[i].keys) == 0 || last == 0 {
+			continue
+		}
+		begin := p.index.Resolve(read[i].keys, first, first)
+		if end := p.index.Resolve(read[i].keys, last, last); end.Allocation != begin.Allocation || end.NodeInstance != begin.NodeInstance {
+			continue
+		}
+		read[i].at, read[i].observed = last, last
+		p.stamp(rm.Resource().Attributes(), none, read[i], t)
+	}
+	return md, nil
+}

@@ -1,0 +1,90 @@
+package identityprocessor
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// stamped are the identifiers that a record gets under their canonical names, in this order: the five,
+// then whatever it carries under another name. A trace has a field of its own.
+var stamped = [...]identity.Kind{
+	identity.Allocation, identity.Workflow, identity.Correlation, identity.Node, identity.NodeInstance,
+	identity.Request, identity.Task, identity.Claim, identity.Boot, identity.Outbox, identity.Resource, identity.ProviderJob,
+}
+
+// stamp resolves one record and adds what it lacks to its attributes. An attribute that is there, on
+// the record or on its resource, stays as it is. What is added is listed, so that a reader can tell it
+// from what the emitter said; a record that was stamped before keeps its list.
+func (p *identityProcessor) stamp(attrs, resource pcommon.Map, c carried, t *tally) {
+	r := p.index.Resolve(c.keys, c.at, c.observed)
+	t.resolved(r, c.service)
+
+	var added []string
+	for _, kind := range stamped {
+		id := resolvedID(r, kind)
+		if id == "" {
+			id = c.keys.First(kind)
+		}
+		name := kind.Attribute()
+		if id == "" || has(attrs, name) || has(resource, name) {
+			continue
+		}
+		attrs.PutStr(name, id)
+		added = append(added, name)
+	}
+	if r.Via != identity.Unresolved {
+		putNew(attrs, semconv.IdentityVia, string(r.Via))
+	}
+	if len(r.Conflicts) > 0 {
+		putNew(attrs, semconv.IdentityConflict, conflictText(r.Conflicts))
+	}
+	if len(added) > 0 {
+		list := strings.Join(added, ",")
+		if before, ok := attrs.Get(semconv.IdentityStamped); ok && before.AsString() != "" {
+			list = before.AsString() + "," + list
+		}
+		attrs.PutStr(semconv.IdentityStamped, list)
+	}
+}
+
+func resolvedID(r identity.Resolution, kind identity.Kind) string {
+	switch kind {
+	case identity.Allocation:
+		return r.Allocation
+	case identity.Workflow:
+		return r.Workflow
+	case identity.Node:
+		return r.Node
+	case identity.NodeInstance:
+		return r.NodeInstance
+	}
+	return ""
+}
+
+func has(m pcommon.Map, name string) bool {
+	_, ok := m.Get(name)
+	return ok
+}
+
+func putNew(m pcommon.Map, name, value string) {
+	if !has(m, name) {
+		m.PutStr(name, value)
+	}
+}
+
+// conflictText says who won against whom: "workflow w-1 is a-1, trace 4bf9 is a-2".
+func conflictText(conflicts []identity.Conflict) string {
+	var b strings.Builder
+	for i, c := range conflicts {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(c.Winner.Kind.String() + " " + c.Winner.ID + " is " + c.Allocation + ", " +
+			c.Loser.Kind.String() + " " + c.Loser.ID + " is " + c.Disagreeing)
+	}
+	return b.String()
+}

@@ -1,0 +1,113 @@
+package identityprocessor
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// What is counted as bad input. None of it costs the record.
+const (
+	badID          = "id_invalid"    // an identifier that is longer than 512 bytes or holds control characters
+	badEvent       = "event_unknown" // an event name that is none of ours
+	badTimeMissing = "time_missing"  // neither a time nor an observed time
+	badTimePast    = "time_past"     // before 2000: a clock that was never set
+	badTimeFuture  = "time_future"   // more than a day ahead of this Collector
+	ahead          = 24 * time.Hour
+	y2000          = 946_684_800_000_000_000
+)
+
+// tally counts one batch, so that the shared counters are touched once a batch and not once a record.
+type tally struct {
+	*telemetry
+	now           int64
+	via           map[identity.Via]int64
+	unresolvedBy  map[string]int64
+	bads          map[string]int64
+	refusals      map[string]int64
+	conflictCount int64
+}
+
+func (t *tally) bad(reason string) { t.bads[reason]++ }
+
+// inspect looks for what cannot be meant in a record whose keys were read.
+func (t *tally) inspect(r *record.Record, p *profile.Profile) {
+	for _, attrs := range [...]record.Attrs{r.Attrs, r.Resource} {
+		for i := range attrs {
+			// Reading the keys has left it out already; here it is only noticed. Most values are short
+			// and plain, so that the profile is hardly ever asked.
+			if !identity.ValidID(attrs[i].Value) && attrs[i].Value != "" && p.Attribute(attrs[i].Key) != identity.NoKind {
+				t.bad(badID)
+				t.once(badID, "identifier is no identifier", zap.String("service", r.Service), zap.String("attribute", attrs[i].Key), zap.Int("bytes", len(attrs[i].Value)))
+			}
+		}
+	}
+	if r.IsEvent() && !slices.Contains(eventNames, r.Name) {
+		t.bad(badEvent)
+		t.once(badEvent, "event name is none that is understood, kept as a log record", zap.String("service", r.Service), zap.String("event_name", r.Name[:min(len(r.Name), 128)]))
+	}
+	switch {
+	case r.Time != 0 && r.Time < y2000:
+		t.bad(badTimePast)
+		t.once(badTimePast, "time lies before the year 2000", zap.String("service", r.Service), zap.Int64("unix_nano", r.Time))
+	case t.now < math.MaxInt64-int64(ahead) && r.Time > t.now+int64(ahead):
+		t.bad(badTimeFuture)
+		t.once(badTimeFuture, "time lies more than a day ahead", zap.String("service", r.Service), zap.Int64("unix_nano", r.Time))
+	}
+}
+
+var eventNames = semconv.EventNames()
+
+// refused counts a statement that the index would not take.
+func (t *tally) refused(err error) {
+	reason := "time"
+	for _, known := range [...]struct {
+		err  error
+		name string
+	}{{identity.ErrID, "id"}, {identity.ErrKind, "kind"}, {identity.ErrInterval, "interval"}, {identity.ErrSelf, "self"}} {
+		if errors.Is(err, known.err) {
+			reason = known.name
+		}
+	}
+	t.refusals[reason]++
+	t.once("refused "+reason, "binding is refused", zap.Error(err))
+}
+
+func (t *tally) resolved(r identity.Resolution, service string) {
+	if r.Via == identity.Unresolved {
+		t.unresolvedBy[service]++
+	} else {
+		t.via[r.Via]++
+	}
+	if len(r.Conflicts) > 0 {
+		t.conflictCount++
+	}
+}
+
+// report adds the batch to the counters.
+func (t *tally) report(ctx context.Context) {
+	for via, n := range t.via {
+		add(ctx, t.telemetry.resolved, n, "via", string(via))
+	}
+	for service, n := range t.unresolvedBy {
+		add(ctx, t.telemetry.unresolved, n, "service", t.serviceLabel(service))
+	}
+	for reason, n := range t.bads {
+		add(ctx, t.badIn, n, "reason", reason)
+	}
+	for reason, n := range t.refusals {
+		add(ctx, t.telemetry.refused, n, "reason", reason)
+	}
+	if t.conflictCount > 0 {
+		t.conflicts.Add(ctx, t.conflictCount)
+	}
+}

@@ -1,0 +1,102 @@
+package identityprocessor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.uber.org/zap"
+
+	"github.com/faultline-io/faultline/internal/identity"
+)
+
+const scopeName = "github.com/faultline-io/faultline/processors/identityprocessor"
+
+// maxServices bounds the label of the unresolved: a source may call itself anything.
+const maxServices = 200
+
+// telemetry is the processor's own; metadata.yaml describes the metrics.
+type telemetry struct {
+	log                                             *zap.Logger
+	resolved, unresolved, conflicts, refused, badIn metric.Int64Counter
+	registration                                    metric.Registration
+
+	mu       sync.Mutex
+	told     map[string]bool // what was logged: each kind once
+	services map[string]bool
+}
+
+func newTelemetry(set component.TelemetrySettings, x *identity.Index) (*telemetry, error) {
+	meter := set.MeterProvider.Meter(scopeName)
+	t := &telemetry{log: set.Logger, told: map[string]bool{}, services: map[string]bool{}}
+	var errs []error
+	counter := func(to *metric.Int64Counter, name, unit, what string) {
+		var err error
+		*to, err = meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(what))
+		errs = append(errs, err)
+	}
+	counter(&t.resolved, "faultline_identity_resolved", "{record}", "Records whose allocation was found, by how.")
+	counter(&t.unresolved, "faultline_identity_unresolved", "{record}", "Records whose allocation is not known yet, by service.")
+	counter(&t.conflicts, "faultline_identity_conflicts", "{record}", "Records whose identifiers lead to different allocations.")
+	counter(&t.refused, "faultline_identity_facts_refused", "{fact}", "Bindings that cannot be true, by reason.")
+	counter(&t.badIn, "faultline_identity_bad_input", "{record}", "Records with something that cannot be meant, by reason; they are passed on.")
+	subjects, err := meter.Int64ObservableGauge("faultline_identity_index_subjects", metric.WithUnit("{subject}"),
+		metric.WithDescription("Identifiers that are remembered."))
+	errs = append(errs, err)
+	full, err := meter.Int64ObservableCounter("faultline_identity_index_full", metric.WithUnit("{subject}"),
+		metric.WithDescription("Identifiers that were not remembered because max_subjects was reached."))
+	errs = append(errs, err)
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("create metrics: %w", err)
+	}
+	t.registration, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		s := x.Stats()
+		o.ObserveInt64(subjects, int64(s.Subjects))
+		o.ObserveInt64(full, int64(s.Full))
+		return nil
+	}, subjects, full)
+	if err != nil {
+		return nil, fmt.Errorf("create metrics: %w", err)
+	}
+	return t, nil
+}
+
+func (t *telemetry) stop() error { return t.registration.Unregister() }
+
+// once logs a kind of trouble the first time.
+func (t *telemetry) once(kind, message string, fields ...zap.Field) {
+	t.mu.Lock()
+	first := !t.told[kind]
+	t.told[kind] = true
+	t.mu.Unlock()
+	if first {
+		t.log.Warn(message, append(fields, zap.String("note", "logged once; the metrics count"))...)
+	}
+}
+
+// serviceLabel is the service, or "other" for those beyond the bound.
+func (t *telemetry) serviceLabel(service string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.services[service]:
+		return service
+	case len(t.services) >= maxServices || len(service) > 128:
+		return "other"
+	}
+	t.services[service] = true
+	return service
+}
+
+func (t *telemetry) batch(now pcommon.Timestamp) *tally {
+	return &tally{telemetry: t, now: int64(now), via: map[identity.Via]int64{}, unresolvedBy: map[string]int64{}, bads: map[string]int64{}, refusals: map[string]int64{}} //nolint:gosec // the clock's
+}
+
+func add(ctx context.Context, c metric.Int64Counter, n int64, key, value string) {
+	c.Add(ctx, n, metric.WithAttributeSet(attribute.NewSet(attribute.String(key, value))))
+}
