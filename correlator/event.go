@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/faultline-io/faultline/internal/accesslog"
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -142,6 +143,20 @@ func exchangeOf(r *record.Record) Exchange {
 	}
 	if x.Flags == "-" {
 		x.Flags = ""
+	}
+	if x.Status == 0 && x.Method == "" && r.Signal == record.Log {
+		return fromLine(r.Body, x)
+	}
+	return x
+}
+
+// fromLine reads a proxy's access line, or the line in which it says why it had no answer.
+func fromLine(line string, x Exchange) Exchange {
+	if l, ok := accesslog.Parse(line); ok {
+		return Exchange{Method: l.Method, Path: l.Path, Status: l.Status, Upstream: l.Upstream, Proxied: l.UpstreamKnown, Flags: l.Flags}
+	}
+	if l, ok := accesslog.ParseError(line); ok {
+		x.Method, x.Path, x.Flags, x.Proxied = l.Method, l.Path, l.Flags, l.Flags != ""
 	}
 	return x
 }

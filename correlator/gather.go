@@ -25,17 +25,24 @@ type Gathering struct {
 	keys []string // by input record
 }
 
-// Gather merges duplicates, learns who belonged to whom, and resolves every record. Records observed
-// after asOf are left out; asOf 0 takes all. facts are bindings that are known from elsewhere (the links
-// table). The order of records does not matter.
-func Gather(records []*record.Record, facts []identity.Fact, p *profile.Profile, asOf int64) *Gathering {
+// Moment says from when one looks. The zero value is the newest observed time of the input.
+type Moment struct {
+	// AsOf leaves out what was observed later, and is "now". 0 takes all.
+	AsOf int64
+	// Now is the time of whoever judges a running platform; 0 is the newest observed time.
+	Now int64
+}
+
+// Gather merges duplicates, learns who belonged to whom, and resolves every record. facts are bindings
+// that are known from elsewhere (the links table). The order of records does not matter.
+func Gather(records []*record.Record, facts []identity.Fact, p *profile.Profile, m Moment) *Gathering {
 	g := &Gathering{
 		Profile: p, Index: identity.New(identity.Options{SharedNodes: p.SharedNodes}),
 		Refused: map[string]int{}, keys: make([]string, len(records)),
 	}
 	byKey := make(map[string]*record.Record, len(records))
 	for i, r := range records {
-		if asOf != 0 && r.Observed > asOf {
+		if m.AsOf != 0 && r.Observed > m.AsOf {
 			continue
 		}
 		g.Stats.Records++
@@ -69,15 +76,12 @@ func Gather(records []*record.Record, facts []identity.Fact, p *profile.Profile,
 			g.Refused[err.Error()]++
 		}
 	}
-	g.resolve(asOf)
+	g.resolve(m)
 	return g
 }
 
-func (g *Gathering) resolve(asOf int64) {
-	g.Now = newest(g.Events)
-	if asOf != 0 {
-		g.Now = asOf
-	}
+func (g *Gathering) resolve(m Moment) {
+	g.Now = cmp.Or(m.AsOf, m.Now, newest(g.Events))
 	for _, e := range g.Events {
 		e.Resolution = g.Index.Resolve(e.Keys, e.Time, e.Observed)
 		e.Layer = g.Profile.Layer(e.Service, e.Scope, e.Record.Attr)

@@ -71,7 +71,7 @@ func defaultProfile(t testing.TB) *profile.Profile {
 
 func analyze(t testing.TB, records []*record.Record) correlator.Answer {
 	t.Helper()
-	return correlator.Gather(copies(records), nil, defaultProfile(t), 0).Analyze(rules.All())
+	return correlator.Gather(copies(records), nil, defaultProfile(t), correlator.Moment{}).Analyze(rules.All())
 }
 
 // copies keeps a run from seeing what an earlier one worked out.

@@ -83,7 +83,7 @@ func (a *analysis) run(files []string, stdin io.Reader, stdout, stderr io.Writer
 			return err
 		}
 	}
-	g := correlator.Gather(records, nil, p, asOf)
+	g := correlator.Gather(records, nil, p, correlator.Moment{AsOf: asOf})
 	g.Stats.Rejected = rejected
 	for reason, n := range g.Refused {
 		_, _ = fmt.Fprintf(stderr, "faultline: %d statements about identity refused: %s\n", n, reason)

@@ -29,12 +29,17 @@ func showAnswer(w io.Writer, a correlator.Answer) error {
 	return err
 }
 
-func showAllocation(w io.Writer, a correlator.Allocation) error {
+func showHead(w io.Writer, a correlator.Allocation) error {
 	state := "state unknown"
 	if a.State != nil {
 		state = fmt.Sprintf("%s since %s", *a.State, a.Since)
 	}
-	if _, err := fmt.Fprintf(w, "allocation %s   %s\n\n", a.ID, state); err != nil {
+	_, err := fmt.Fprintf(w, "allocation %s   %s\n\n", a.ID, state)
+	return err
+}
+
+func showAllocation(w io.Writer, a correlator.Allocation) error {
+	if err := showHead(w, a); err != nil {
 		return err
 	}
 	if err := showVerdict(w, a.Verdict); err != nil {

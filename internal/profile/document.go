@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // document is the YAML form of a profile.
@@ -100,6 +101,12 @@ func (d *document) apply(p *Profile) error {
 		catalog = append(catalog, catalogRule{c.Layer, c.Services, c.Scope, c.Attributes})
 	}
 	p.catalog = append(catalog, p.catalog...)
+	p.proxies = map[string]bool{}
+	for _, c := range p.catalog {
+		for _, s := range c.services {
+			p.proxies[s] = p.proxies[s] || c.layer == semconv.LayerIngress
+		}
+	}
 	d.applyExtract(p, bad)
 	d.applyProjections(p)
 	d.applyBudgets(p)

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/faultline-io/faultline/internal/accesslog"
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -49,10 +50,15 @@ func (p *Profile) Keys(r *record.Record) identity.Keys {
 	out = p.fromAttrs(out, r.Attrs)
 	out = p.fromResource(out, r.Resource)
 	out = out.Add(identity.Trace, r.TraceID)
-	if r.Body != "" {
-		out = p.FromText(out, r.Service, r.Body)
+	if r.Body == "" {
+		return out
 	}
-	return out
+	if r.Signal == record.Log && p.proxies[r.Service] {
+		if line, ok := accesslog.Parse(r.Body); ok && out.First(identity.Request) == "" {
+			out = out.Add(identity.Request, line.RequestID)
+		}
+	}
+	return p.FromText(out, r.Service, r.Body)
 }
 
 func (p *Profile) fromAttrs(out identity.Keys, attrs record.Attrs) identity.Keys {

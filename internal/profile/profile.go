@@ -24,6 +24,7 @@ type Profile struct {
 	projections map[string]map[string]map[string]string // projection → field → shown (lower case) → state
 	grace       map[string]time.Duration
 	budgets     Budgets
+	proxies     map[string]bool // services whose lines may be access lines
 }
 
 // Owner is who to call for a layer.

@@ -1,0 +1,81 @@
+// Command faultline-correlator answers questions about allocations over REST.
+//
+//	store ──▶ correlator/clickhouse ──▶ correlator + rules ──▶ api ──▶ :8680
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/faultline-io/faultline/api"
+	"github.com/faultline-io/faultline/correlator/clickhouse"
+	"github.com/faultline-io/faultline/correlator/rules"
+	"github.com/faultline-io/faultline/internal/config"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/schema"
+	"github.com/faultline-io/faultline/internal/service"
+)
+
+// Config of the correlator.
+type Config struct {
+	Listen  string            `yaml:"listen"`  // address of the API and of /healthz, /readyz, /metrics
+	Store   string            `yaml:"store"`   // DSN of ClickHouse; FAULTLINE_CLICKHOUSE_DSN where empty
+	Profile string            `yaml:"profile"` // built-in profile or file
+	Log     service.LogConfig `yaml:"log"`
+}
+
+func defaultConfig() Config {
+	return Config{Listen: "127.0.0.1:8680", Log: service.DefaultLogConfig()}
+}
+
+// Validate names the key that is wrong.
+func (c Config) Validate() error {
+	if c.Listen == "" {
+		return errors.New("listen: is empty")
+	}
+	return c.Log.Validate()
+}
+
+func main() {
+	path := flag.String("config", "", "YAML configuration; without one the defaults and FAULTLINE_CLICKHOUSE_DSN serve")
+	flag.Parse()
+	ctx, stop := service.SignalContext(context.Background())
+	err := run(ctx, *path)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "faultline-correlator: "+err.Error())
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, path string) error {
+	cfg, err := config.Load(path, defaultConfig())
+	if err != nil {
+		return err
+	}
+	log := cfg.Log.NewLogger(os.Stderr, "correlator")
+	p, err := profile.Load(cfg.Profile)
+	if err != nil {
+		return err
+	}
+	if cfg.Store == "" {
+		cfg.Store = os.Getenv(schema.Variable)
+	}
+	conn, err := schema.Open(ctx, cfg.Store)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if err := schema.Migrate(ctx, conn, log); err != nil {
+		return err
+	}
+	ops := service.NewOps()
+	ops.Ready("store", conn.Ping)
+	server := api.New(clickhouse.New(conn, p), p, rules.All(), log, ops.Registry)
+	log.Info("correlator is ready", "listen", cfg.Listen, "profile", p.Name)
+	return service.Serve(ctx, cfg.Listen, server.Handler(ops.Handler()), 10*time.Second)
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/faultline-io/faultline/internal/config"
+	"github.com/faultline-io/faultline/internal/embedded"
+	"github.com/faultline-io/faultline/internal/embedded/engine"
+	"github.com/faultline-io/faultline/internal/service"
+)
+
+// storeConfig is the configuration of `faultline store`.
+type storeConfig struct {
+	Store embedded.Config   `yaml:"store"`
+	Log   service.LogConfig `yaml:"log"`
+}
+
+// Validate names the key that is wrong.
+func (c storeConfig) Validate() error {
+	if err := c.Log.Validate(); err != nil {
+		return err
+	}
+	return c.Store.Validate()
+}
+
+func storeCommand() *cobra.Command {
+	path := ""
+	cmd := &cobra.Command{
+		Use:   "store",
+		Short: "Run the embedded ClickHouse for one machine, on loopback only",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := config.Load(path, storeConfig{Store: embedded.DefaultConfig(), Log: service.DefaultLogConfig()})
+			if err != nil {
+				return err
+			}
+			return embedded.Run(cmd.Context(), cfg.Store, cfg.Log.NewLogger(os.Stderr, "store"))
+		},
+	}
+	cmd.Flags().StringVar(&path, "config", "", "YAML configuration")
+	return cmd
+}
+
+func setupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "setup",
+		Short: "Fetch what this machine needs (the embedded ClickHouse, by npm), into the user's cache",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cache, err := engine.CacheDir("")
+			if err != nil {
+				return err
+			}
+			_, err = engine.Install(cmd.Context(), cache, cmd.ErrOrStderr())
+			return err
+		},
+	}
+}

@@ -1,0 +1,136 @@
+package clickhouse
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/faultline-io/faultline/internal/identity"
+)
+
+// forever is later than any observation.
+const forever = int64(math.MaxInt64)
+
+// maxRounds bounds how far links are followed; a chain of real identifiers has four or five.
+const maxRounds = 8
+
+// closure collects the facts around an allocation: who leads to it, and whatever else those lead to, so
+// that what is shared shows as shared. It never walks on through another allocation, a machine, or a
+// subject that names two allocations.
+type closure struct {
+	library    *Library
+	allocation string
+	asOf       int64
+	facts      []identity.Fact
+	known      map[identity.Fact]bool
+	visited    map[identity.Key]bool
+	direct     map[identity.Key]map[string]bool // allocations that a subject names
+}
+
+func newClosure(l *Library, allocation string, asOf int64) *closure {
+	return &closure{
+		library: l, allocation: allocation, asOf: asOf, known: map[identity.Fact]bool{},
+		visited: map[identity.Key]bool{}, direct: map[identity.Key]map[string]bool{},
+	}
+}
+
+func (c *closure) follow(ctx context.Context, frontier []identity.Key) error {
+	for range maxRounds {
+		for _, k := range frontier {
+			c.visited[k] = true
+		}
+		var found []identity.Fact
+		for _, query := range []string{"links_to", "links_of"} {
+			more, err := c.library.links(ctx, query, frontier, c.asOf)
+			if err != nil {
+				return err
+			}
+			found = append(found, more...)
+		}
+		frontier = c.take(found)
+		if len(frontier) == 0 || len(c.facts) > maxLinks {
+			return nil
+		}
+	}
+	return nil
+}
+
+// take files new facts and gives the keys to look at next.
+func (c *closure) take(found []identity.Fact) []identity.Key {
+	var ends []identity.Key
+	for _, f := range found {
+		if c.known[f] {
+			continue
+		}
+		c.known[f] = true
+		c.facts = append(c.facts, f)
+		if f.Object.Kind == identity.Allocation && f.Subject.Kind.Immovable() {
+			if c.direct[f.Subject] == nil {
+				c.direct[f.Subject] = map[string]bool{}
+			}
+			c.direct[f.Subject][f.Object.ID] = true
+		}
+		ends = append(ends, f.Subject, f.Object)
+	}
+	var next []identity.Key
+	for _, k := range ends {
+		if c.visited[k] || k.Kind == identity.Allocation || slices.Contains(next, k) || len(c.direct[k]) > 1 {
+			continue
+		}
+		next = append(next, k)
+	}
+	return next
+}
+
+// keys are the immovable keys that may be this allocation's: the gathering decides.
+func (c *closure) keys() []identity.Key {
+	x := identity.New(identity.Options{SharedNodes: c.library.profile.SharedNodes})
+	for _, f := range c.facts {
+		_ = x.Add(f) // refused when it was learnt, if at all
+	}
+	var out []identity.Key
+	for k := range c.visited {
+		if k.Kind.Immovable() && x.Resolve(identity.Keys{k}, 0, 0).Allocation == c.allocation {
+			out = append(out, k)
+		}
+	}
+	slices.SortFunc(out, compareKeys)
+	return out
+}
+
+func compareKeys(a, b identity.Key) int {
+	if a.Kind != b.Kind {
+		return int(a.Kind) - int(b.Kind)
+	}
+	if a.ID < b.ID {
+		return -1
+	}
+	if a.ID > b.ID {
+		return 1
+	}
+	return 0
+}
+
+// nodes are the machines that the facts name.
+func (c *closure) nodes() []string {
+	var out []string
+	for k := range c.visited {
+		if k.Kind == identity.Node {
+			out = append(out, k.ID)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// allocations are those that the followed identifiers lead to.
+func (c *closure) allocations() []string {
+	var out []string
+	for _, f := range c.facts {
+		if f.Object.Kind == identity.Allocation && !slices.Contains(out, f.Object.ID) {
+			out = append(out, f.Object.ID)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,207 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/record"
+)
+
+// Bounds of one story: an allocation of a million records is read in bounded memory, its beginning
+// first.
+const (
+	maxRecords = 200_000
+	maxContext = 20_000
+	maxLinks   = 100_000
+)
+
+// around is how much of a machine's and of the platform's telemetry is read before and after.
+const around = 5 * time.Minute
+
+// Library is a store as a correlator.Library.
+type Library struct {
+	conn    driver.Conn
+	profile *profile.Profile
+}
+
+// New reads from an open store; profile says which identifiers stand in a record.
+func New(conn driver.Conn, p *profile.Profile) *Library { return &Library{conn, p} }
+
+var _ correlator.Library = (*Library)(nil)
+
+// Resolve implements correlator.Library.
+func (l *Library) Resolve(ctx context.Context, id string) ([]string, error) {
+	if !identity.ValidID(id) {
+		return nil, nil
+	}
+	var keys []identity.Key
+	for k := identity.Allocation; k.Attribute() != ""; k++ {
+		keys = append(keys, identity.Key{Kind: k, ID: id})
+	}
+	rows, err := l.query(ctx, "allocations_of_keys", params{"keys": texts(keys)})
+	if err != nil {
+		return nil, fmt.Errorf("resolve %s: %w", id, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []string
+	for rows.Next() {
+		var allocation string
+		var last time.Time
+		if err := rows.Scan(&allocation, &last); err != nil {
+			return nil, fmt.Errorf("resolve %s: %w", id, err)
+		}
+		out = append(out, allocation)
+	}
+	if err := rows.Err(); err != nil || len(out) > 0 {
+		return out, err
+	}
+	return l.linked(ctx, keys)
+}
+
+// linked follows the links of an identifier that no stamped record carries.
+func (l *Library) linked(ctx context.Context, keys []identity.Key) ([]string, error) {
+	c := newClosure(l, "", forever)
+	if err := c.follow(ctx, keys); err != nil {
+		return nil, err
+	}
+	return c.allocations(), nil
+}
+
+// Story implements correlator.Library.
+func (l *Library) Story(ctx context.Context, allocation string, asOf int64) (*correlator.Story, error) {
+	s, err := l.story(ctx, allocation, asOf)
+	if err != nil {
+		return nil, fmt.Errorf("read story of %s: %w", allocation, err)
+	}
+	return s, nil
+}
+
+func (l *Library) story(ctx context.Context, allocation string, asOf int64) (*correlator.Story, error) {
+	until := forever
+	if asOf != 0 {
+		until = asOf
+	}
+	c := newClosure(l, allocation, until)
+	if err := c.follow(ctx, []identity.Key{{Kind: identity.Allocation, ID: allocation}}); err != nil {
+		return nil, err
+	}
+	s := &correlator.Story{Facts: c.facts}
+	own, err := l.records(ctx, "events_of_allocation", params{"allocation": allocation, "as_of": moment(until), "most": maxRecords})
+	if err != nil {
+		return nil, err
+	}
+	s.Records = own
+	if keys := c.keys(); len(keys) > 0 {
+		late, err := l.records(ctx, "events_by_keys", params{"keys": texts(keys), "allocation": allocation, "as_of": moment(until), "most": maxRecords})
+		if err != nil {
+			return nil, err
+		}
+		s.Records = append(s.Records, late...)
+	}
+	if len(s.Records) == 0 {
+		return nil, correlator.ErrUnknown
+	}
+	if s.Now, err = l.newest(ctx); err != nil {
+		return nil, err
+	}
+	from, to := l.window(s, asOf)
+	for _, node := range c.nodes() {
+		for _, query := range []string{"events_of_node", "last_of_node"} {
+			p := params{"node": node, "from": moment(from), "as_of": moment(until)}
+			if query == "events_of_node" {
+				p["allocation"], p["to"], p["most"] = allocation, moment(to), maxRecords
+			}
+			more, err := l.records(ctx, query, p)
+			if err != nil {
+				return nil, err
+			}
+			s.Records = append(s.Records, more...)
+		}
+	}
+	more, err := l.records(ctx, "context", params{"from": moment(from), "to": moment(to), "as_of": moment(until), "most": maxContext})
+	if err != nil {
+		return nil, err
+	}
+	s.Records = unique(append(s.Records, more...))
+	return s, nil
+}
+
+// window is the time of a story: from a little before its first record to a little after its last, or
+// to now where it has not ended.
+func (l *Library) window(s *correlator.Story, asOf int64) (from, to int64) {
+	from, to = s.Records[0].Time, s.Records[0].Time
+	for _, r := range s.Records {
+		from, to = min(from, r.Time), max(to, r.Time, min(r.End, s.Now))
+	}
+	from, to = from-int64(around), to+int64(around)
+	if asOf != 0 {
+		to = min(to, asOf)
+	}
+	return from, to
+}
+
+// unique drops rows that were fetched by two ways. Records that were delivered twice stay: the
+// gathering counts them.
+func unique(in []*record.Record) []*record.Record {
+	type row struct {
+		key                string
+		observed, ingested int64
+	}
+	seen := make(map[row]bool, len(in))
+	out := in[:0]
+	for _, r := range in {
+		k := row{r.Key(), r.Observed, r.Ingested}
+		if !seen[k] {
+			seen[k] = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (l *Library) newest(ctx context.Context) (int64, error) {
+	rows, err := l.query(ctx, "newest", nil)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = rows.Close() }()
+	var at time.Time
+	for rows.Next() {
+		if err := rows.Scan(&at); err != nil {
+			return 0, err
+		}
+	}
+	return at.UnixNano(), rows.Err()
+}
+
+// List implements correlator.Library.
+func (l *Library) List(ctx context.Context, q correlator.ListQuery) ([]correlator.Listed, error) {
+	rows, err := l.query(ctx, "list", params{"state": q.State, "most": q.Limit})
+	if err != nil {
+		return nil, fmt.Errorf("list allocations: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	out := []correlator.Listed{}
+	for rows.Next() {
+		var one correlator.Listed
+		var state string
+		var since *time.Time
+		var last time.Time
+		if err := rows.Scan(&one.ID, &state, &since, &last); err != nil {
+			return nil, fmt.Errorf("list allocations: %w", err)
+		}
+		one.LastSeen = correlator.Time(last.UnixNano())
+		if state != "" && since != nil {
+			at := correlator.Time(since.UnixNano())
+			one.State, one.Since = &state, &at
+		}
+		out = append(out, one)
+	}
+	return out, rows.Err()
+}

@@ -1,0 +1,121 @@
+package clickhouse
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	ch "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/record"
+)
+
+//go:embed sql/*.sql
+var queries embed.FS
+
+// params are the typed parameters of a query, as the server reads them.
+type params map[string]any
+
+func (l *Library) query(ctx context.Context, name string, p params) (driver.Rows, error) {
+	text, err := queries.ReadFile("sql/" + name + ".sql")
+	if err != nil {
+		return nil, err // the folder is embedded: a name that is not there is a mistake of ours
+	}
+	typed := ch.Parameters{}
+	for k, v := range p {
+		typed[k] = fmt.Sprint(v)
+	}
+	rows, err := l.conn.Query(ch.Context(ctx, ch.WithParameters(typed)), string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return rows, nil
+}
+
+// moment is a time as a DateTime64(9) parameter, clipped to what the type can hold.
+func moment(t int64) string {
+	latest := time.Date(2261, 12, 31, 0, 0, 0, 0, time.UTC).UnixNano()
+	earliest := time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano()
+	return time.Unix(0, max(earliest, min(t, latest))).UTC().Format("2006-01-02 15:04:05.000000000")
+}
+
+// quoted writes text as an element of an array parameter.
+func quoted(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\t", `\t`, "\n", `\n`).Replace(s) + "'"
+}
+
+// texts are keys as the keys column holds them: ["kind:id", …].
+func texts(keys []identity.Key) string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = quoted(k.Kind.String() + ":" + k.ID)
+	}
+	return "[" + strings.Join(out, ",") + "]"
+}
+
+func pairs(keys []identity.Key) string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = "(" + quoted(k.Kind.String()) + "," + quoted(k.ID) + ")"
+	}
+	return "[" + strings.Join(out, ",") + "]"
+}
+
+func (l *Library) links(ctx context.Context, query string, keys []identity.Key, asOf int64) ([]identity.Fact, error) {
+	rows, err := l.query(ctx, query, params{"keys": pairs(keys), "as_of": moment(asOf), "most": maxLinks})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var out []identity.Fact
+	for rows.Next() {
+		var subject, object, kind string
+		f := identity.Fact{}
+		if err := rows.Scan(&subject, &f.Subject.ID, &object, &f.Object.ID, &kind, &f.From, &f.To); err != nil {
+			return nil, fmt.Errorf("%s: %w", query, err)
+		}
+		f.Subject.Kind, f.Object.Kind, f.Type = identity.ParseKind(subject), identity.ParseKind(object), identity.ParseFactType(kind)
+		out = append(out, f)
+	}
+	return out, rows.Err()
+}
+
+// records runs a query whose columns make a record.
+func (l *Library) records(ctx context.Context, query string, p params) ([]*record.Record, error) {
+	rows, err := l.query(ctx, query, p)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var out []*record.Record
+	for rows.Next() {
+		r := &record.Record{Signal: record.Log}
+		var (
+			signal, events                string
+			at, end, observed, ingested   time.Time
+			severity                      int32
+			resource, attributes, stamped map[string]string
+		)
+		if err := rows.Scan(&signal, &at, &end, &observed, &ingested, &r.Service, &r.Scope, &r.Name, &severity, &r.SeverityText, &r.Body,
+			&r.TraceID, &r.SpanID, &r.ParentID, &r.SpanKind, &r.Status, &r.StatusMessage, &events, &resource, &attributes, &stamped); err != nil {
+			return nil, fmt.Errorf("%s: %w", query, err)
+		}
+		if signal == record.Span.String() {
+			r.Signal = record.Span
+		}
+		r.Time, r.End, r.Observed, r.Ingested, r.Severity = at.UnixNano(), end.UnixNano(), observed.UnixNano(), ingested.UnixNano(), int(severity)
+		r.Resource, r.Attrs, r.Stamped = record.FromMap(resource), record.FromMap(attributes), record.FromMap(stamped)
+		if events != "" {
+			if err := json.Unmarshal([]byte(events), &r.Events); err != nil {
+				return nil, fmt.Errorf("%s: span events: %w", query, err)
+			}
+		}
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}
