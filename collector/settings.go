@@ -1,0 +1,32 @@
+package collector
+
+import (
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/confmap/provider/envprovider"
+	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
+	"go.opentelemetry.io/collector/confmap/provider/yamlprovider"
+	"go.opentelemetry.io/collector/otelcol"
+)
+
+// DefaultConfig is the configuration of one machine, used where none is named.
+const DefaultConfig = "embedded:lab"
+
+// Settings of a Collector that reads the configurations at these URIs (file:…, yaml:…, embedded:NAME),
+// one over the other; without any it is DefaultConfig.
+func Settings(version string, uris ...string) otelcol.CollectorSettings {
+	if len(uris) == 0 {
+		uris = []string{DefaultConfig}
+	}
+	return otelcol.CollectorSettings{
+		BuildInfo: component.BuildInfo{Command: "faultline-collector", Description: "Faultline's OpenTelemetry Collector", Version: version},
+		Factories: Components,
+		ConfigProviderSettings: otelcol.ConfigProviderSettings{ResolverSettings: confmap.ResolverSettings{
+			URIs:          uris,
+			DefaultScheme: "env",
+			ProviderFactories: []confmap.ProviderFactory{
+				envprovider.NewFactory(), fileprovider.NewFactory(), yamlprovider.NewFactory(), newEmbeddedProvider(),
+			},
+		}},
+	}
+}
