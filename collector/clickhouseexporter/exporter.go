@@ -26,6 +26,10 @@ type chExporter struct {
 	links   *linkCache
 	store   *store
 	now     func() time.Time
+
+	// Under the factory's lock.
+	signals int
+	started bool
 }
 
 func newExporter(cfg *Config, set exporter.Settings) (*chExporter, error) {

@@ -2,6 +2,7 @@ package clickhouseexporter
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -18,9 +19,10 @@ var Type = component.MustNewType("faultline_clickhouse")
 
 // NewFactory gives the factory of the exporter.
 func NewFactory() exporter.Factory {
+	f := &factory{shared: map[*Config]*chExporter{}}
 	return exporter.NewFactory(Type, createDefaultConfig,
-		exporter.WithLogs(createLogs, component.StabilityLevelBeta),
-		exporter.WithTraces(createTraces, component.StabilityLevelBeta))
+		exporter.WithLogs(f.createLogs, component.StabilityLevelBeta),
+		exporter.WithTraces(f.createTraces, component.StabilityLevelBeta))
 }
 
 func createDefaultConfig() component.Config {
@@ -44,29 +46,82 @@ func createDefaultConfig() component.Config {
 	}
 }
 
-func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Logs, error) {
+// factory keeps one exporter for each configured one, though the Collector creates one a signal: one
+// pool of connections, one memory of the links that were written.
+type factory struct {
+	mu     sync.Mutex
+	shared map[*Config]*chExporter
+}
+
+func (f *factory) exporter(cfg *Config, set exporter.Settings) (*chExporter, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	e := f.shared[cfg]
+	if e == nil {
+		var err error
+		if e, err = newExporter(cfg, set); err != nil {
+			return nil, err
+		}
+		f.shared[cfg] = e
+	}
+	e.signals++
+	return e, nil
+}
+
+// start starts the exporter with its first signal.
+func (f *factory) start(cfg *Config) component.StartFunc {
+	return func(ctx context.Context, host component.Host) error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		e := f.shared[cfg]
+		if e.started {
+			return nil
+		}
+		e.started = true
+		return e.start(ctx, host)
+	}
+}
+
+// shutdown ends it with its last.
+func (f *factory) shutdown(cfg *Config) component.ShutdownFunc {
+	return func(ctx context.Context) error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		e := f.shared[cfg]
+		if e == nil {
+			return nil
+		}
+		if e.signals--; e.signals > 0 {
+			return nil
+		}
+		delete(f.shared, cfg)
+		return e.shutdown(ctx)
+	}
+}
+
+func (f *factory) createLogs(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Logs, error) {
 	c := cfg.(*Config)
-	e, err := newExporter(c, set)
+	e, err := f.exporter(c, set)
 	if err != nil {
 		return nil, err
 	}
-	return exporterhelper.NewLogs(ctx, set, cfg, e.consumeLogs, options(c, e)...)
+	return exporterhelper.NewLogs(ctx, set, cfg, e.consumeLogs, f.options(c)...)
 }
 
-func createTraces(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Traces, error) {
+func (f *factory) createTraces(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Traces, error) {
 	c := cfg.(*Config)
-	e, err := newExporter(c, set)
+	e, err := f.exporter(c, set)
 	if err != nil {
 		return nil, err
 	}
-	return exporterhelper.NewTraces(ctx, set, cfg, e.consumeTraces, options(c, e)...)
+	return exporterhelper.NewTraces(ctx, set, cfg, e.consumeTraces, f.options(c)...)
 }
 
-func options(c *Config, e *chExporter) []exporterhelper.Option {
+func (f *factory) options(c *Config) []exporterhelper.Option {
 	return []exporterhelper.Option{
 		exporterhelper.WithCapabilities(consumer.Capabilities{MutatesData: false}),
-		exporterhelper.WithStart(e.start),
-		exporterhelper.WithShutdown(e.shutdown),
+		exporterhelper.WithStart(f.start(c)),
+		exporterhelper.WithShutdown(f.shutdown(c)),
 		exporterhelper.WithTimeout(c.Timeout),
 		exporterhelper.WithQueue(c.Queue),
 		exporterhelper.WithRetry(c.Retry),

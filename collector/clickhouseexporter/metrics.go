@@ -32,14 +32,14 @@ func newMetrics(set component.TelemetrySettings) (*metrics, error) {
 		*to, err = meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(what))
 		errs = append(errs, err)
 	}
-	counter(&m.rows, "faultline_exporter_rows", "{row}", "Records that the store has taken.")
-	counter(&m.links, "faultline_exporter_links", "{link}", "Facts about identifiers that the store has taken.")
-	counter(&m.clipped, "faultline_exporter_values_clipped", "{value}", "Values that were longer than max_value_bytes.")
-	counter(&m.dropped, "faultline_exporter_rows_dropped", "{row}", "Records that the store cannot take.")
-	counter(&m.refused, "faultline_exporter_facts_refused", "{fact}", "Facts that cannot be true, by reason; the records are kept.")
-	counter(&m.failures, "faultline_exporter_insert_failures", "{insert}", "Inserts that failed, by table and reason.")
+	counter(&m.rows, "faultline_exporter_rows_total", "{row}", "Records that the store has taken.")
+	counter(&m.links, "faultline_exporter_links_total", "{link}", "Facts about identifiers that the store has taken.")
+	counter(&m.clipped, "faultline_exporter_values_clipped_total", "{value}", "Values that were longer than max_value_bytes.")
+	counter(&m.dropped, "faultline_exporter_rows_dropped_total", "{row}", "Records that the store cannot take.")
+	counter(&m.refused, "faultline_exporter_facts_refused_total", "{fact}", "Facts that cannot be true, by reason; the records are kept.")
+	counter(&m.failures, "faultline_exporter_insert_failures_total", "{insert}", "Inserts that failed, by table and reason.")
 	var err error
-	m.duration, err = meter.Float64Histogram("faultline_exporter_insert_duration", metric.WithUnit("s"),
+	m.duration, err = meter.Float64Histogram("faultline_exporter_insert_duration_seconds", metric.WithUnit("s"),
 		metric.WithDescription("Time of an insert, by table."),
 		metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30))
 	if err := errors.Join(append(errs, err)...); err != nil {

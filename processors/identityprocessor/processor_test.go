@@ -233,7 +233,7 @@ func TestConflict(t *testing.T) {
 	if text.Str() != "allocation a-1 is a-1, workflow w-9 is a-9" {
 		t.Errorf("conflict %q", text.Str())
 	}
-	if n := b.sum("faultline_identity_conflicts", ""); n != 1 {
+	if n := b.sum("faultline_identity_conflicts_total", ""); n != 1 {
 		t.Errorf("%d conflicts", n)
 	}
 }
@@ -329,19 +329,19 @@ func TestBadInput(t *testing.T) {
 		t.Error("observed time is not set")
 	}
 	for reason, want := range map[string]int64{badID: 2, badEvent: 1, badTimeFuture: 2, badTimePast: 1, badTimeMissing: 1} {
-		if n := b.sum("faultline_identity_bad_input", reason); n != want {
+		if n := b.sum("faultline_identity_bad_input_total", reason); n != want {
 			t.Errorf("%s counted %d times, want %d", reason, n, want)
 		}
 	}
 	for reason, want := range map[string]int64{"kind": 1, "interval": 1, "time": 1} {
-		if n := b.sum("faultline_identity_facts_refused", reason); n != want {
+		if n := b.sum("faultline_identity_facts_refused_total", reason); n != want {
 			t.Errorf("%s counted %d times, want %d", reason, n, want)
 		}
 	}
-	if n := b.sum("faultline_identity_unresolved", "future"); n != 1 {
+	if n := b.sum("faultline_identity_unresolved_total", "future"); n != 1 {
 		t.Errorf("unresolved of service future: %d", n)
 	}
-	if n := b.sum("faultline_identity_resolved", "explicit"); n != 1 {
+	if n := b.sum("faultline_identity_resolved_total", "explicit"); n != 1 {
 		t.Errorf("resolved: %d", n)
 	}
 }

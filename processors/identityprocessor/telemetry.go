@@ -40,15 +40,15 @@ func newTelemetry(set component.TelemetrySettings, x *identity.Index) (*telemetr
 		*to, err = meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(what))
 		errs = append(errs, err)
 	}
-	counter(&t.resolved, "faultline_identity_resolved", "{record}", "Records whose allocation was found, by how.")
-	counter(&t.unresolved, "faultline_identity_unresolved", "{record}", "Records whose allocation is not known yet, by service.")
-	counter(&t.conflicts, "faultline_identity_conflicts", "{record}", "Records whose identifiers lead to different allocations.")
-	counter(&t.refused, "faultline_identity_facts_refused", "{fact}", "Bindings that cannot be true, by reason.")
-	counter(&t.badIn, "faultline_identity_bad_input", "{record}", "Records with something that cannot be meant, by reason; they are passed on.")
+	counter(&t.resolved, "faultline_identity_resolved_total", "{record}", "Records whose allocation was found, by how.")
+	counter(&t.unresolved, "faultline_identity_unresolved_total", "{record}", "Records whose allocation is not known yet, by service.")
+	counter(&t.conflicts, "faultline_identity_conflicts_total", "{record}", "Records whose identifiers lead to different allocations.")
+	counter(&t.refused, "faultline_identity_facts_refused_total", "{fact}", "Bindings that cannot be true, by reason.")
+	counter(&t.badIn, "faultline_identity_bad_input_total", "{record}", "Records with something that cannot be meant, by reason; they are passed on.")
 	subjects, err := meter.Int64ObservableGauge("faultline_identity_index_subjects", metric.WithUnit("{subject}"),
 		metric.WithDescription("Identifiers that are remembered."))
 	errs = append(errs, err)
-	full, err := meter.Int64ObservableCounter("faultline_identity_index_full", metric.WithUnit("{subject}"),
+	full, err := meter.Int64ObservableCounter("faultline_identity_index_full_total", metric.WithUnit("{subject}"),
 		metric.WithDescription("Identifiers that were not remembered because max_subjects was reached."))
 	errs = append(errs, err)
 	if err := errors.Join(errs...); err != nil {
