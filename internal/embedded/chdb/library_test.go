@@ -229,7 +229,7 @@ func TestWorksToo(t *testing.T) {
 		"SELECT countMerge(n) FROM agg":                    "1",
 		"SELECT id FROM proj WHERE hasToken(t, 'timeout')": "1",
 		"SELECT count() FROM p2":                           "1",
-		"SELECT a.v FROM rep FINAL AS a ASOF JOIN (SELECT 1::UInt8 AS id, 2::UInt8 AS v) AS b ON a.id = b.id AND a.v >= b.v": "3",
+		"SELECT a.v FROM rep AS a FINAL ASOF JOIN (SELECT 1::UInt8 AS id, 2::UInt8 AS v) AS b ON a.id = b.id AND a.v >= b.v": "3",
 	} {
 		if got := text(t, c, q); got != want {
 			t.Errorf("%s: %q, want %q", q, got, want)

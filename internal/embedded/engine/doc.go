@@ -22,4 +22,4 @@ func pinned() build {
 }
 
 // wayOut is what to do where the engine can't be had.
-const wayOut = "or run a ClickHouse server (24.8 or later) and set FAULTLINE_CLICKHOUSE_DSN to it"
+const wayOut = "or run a ClickHouse server and set FAULTLINE_CLICKHOUSE_DSN to it"
