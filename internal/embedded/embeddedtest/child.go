@@ -46,8 +46,8 @@ func child(config, ephemeral string) error {
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin) // ends with the parent, however that ends
-		if ephemeral != "" {
-			_ = os.RemoveAll(ephemeral)
+		for tries := 0; ephemeral != "" && os.RemoveAll(ephemeral) != nil && tries < 20; tries++ {
+			time.Sleep(10 * time.Millisecond) // the engine is still writing there
 		}
 		os.Exit(0)
 	}()
