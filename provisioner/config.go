@@ -1,0 +1,52 @@
+package provisioner
+
+import (
+	"errors"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/service"
+	"github.com/faultline-io/faultline/provisioner/fleet"
+	"github.com/faultline-io/faultline/provisioner/outbox"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+	"github.com/faultline-io/faultline/provisioner/workflow"
+)
+
+// Config is the whole configuration of a provisioner.
+type Config struct {
+	Database  string            `yaml:"database"` // SQLite file
+	Control   string            `yaml:"control"`  // address of the control API; for the API service only
+	Node      string            `yaml:"node"`     // address of the node API; for the ingress only
+	Ops       string            `yaml:"ops"`      // address of /healthz, /readyz and /metrics
+	Slow      time.Duration     `yaml:"slow"`     // a transaction that takes longer is logged; 0: never
+	Grace     time.Duration     `yaml:"grace"`    // for requests and telemetry at the end
+	Log       service.LogConfig `yaml:"log"`
+	Telemetry telemetry.Config  `yaml:"telemetry"`
+	Workflow  workflow.Config   `yaml:"workflow"`
+	Fleet     fleet.Config      `yaml:"fleet"`
+	Outbox    outbox.Config     `yaml:"outbox"`
+}
+
+// DefaultConfig listens on this machine only.
+func DefaultConfig() Config {
+	return Config{
+		Database: "provisioner.db", Control: "127.0.0.1:8081", Node: "127.0.0.1:8082", Ops: "127.0.0.1:8083",
+		Slow: 250 * time.Millisecond, Grace: 10 * time.Second,
+		Log: service.DefaultLogConfig(), Telemetry: telemetry.DefaultConfig(), Workflow: workflow.DefaultConfig(),
+		Fleet: fleet.DefaultConfig(), Outbox: outbox.DefaultConfig(),
+	}
+}
+
+// Validate names every key that is wrong.
+func (c Config) Validate() error {
+	var own []error
+	if c.Database == "" {
+		own = append(own, errors.New("database: must be set"))
+	}
+	if c.Control == "" || c.Node == "" || c.Ops == "" {
+		own = append(own, errors.New("control, node and ops: must be set"))
+	}
+	if c.Grace <= 0 || c.Slow < 0 {
+		own = append(own, errors.New("grace must be positive, slow not negative"))
+	}
+	return errors.Join(append(own, c.Log.Validate(), c.Telemetry.Validate(), c.Workflow.Validate(), c.Fleet.Validate(), c.Outbox.Validate())...)
+}

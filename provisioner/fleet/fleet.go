@@ -1,0 +1,232 @@
+// Package fleet is the side of the provisioner that node agents talk to: enrolment, claims, leases and
+// results. Who calls is known from the client certificate, which whoever listens has verified.
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/lifecycle"
+	"github.com/faultline-io/faultline/provisioner/store"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+)
+
+// Config is the `fleet` section.
+type Config struct {
+	Lease       time.Duration `yaml:"lease"`        // a claim that is not renewed for this long is lost
+	LongestWait time.Duration `yaml:"longest_wait"` // of one long poll
+	TokenLife   time.Duration `yaml:"token_life"`   // of an enrolment token
+}
+
+// DefaultConfig gives agents a minute to renew.
+func DefaultConfig() Config {
+	return Config{Lease: time.Minute, LongestWait: 30 * time.Second, TokenLife: 15 * time.Minute}
+}
+
+// Validate names the key that is wrong.
+func (c Config) Validate() error {
+	if c.Lease <= 0 || c.LongestWait <= 0 || c.TokenLife <= 0 {
+		return errors.New("fleet: lease, longest_wait and token_life must be positive")
+	}
+	return nil
+}
+
+// Agent says who calls: the node by its certificate, the installation by its own word.
+type Agent struct{ NodeID, InstanceID string }
+
+// Fleet serves node agents.
+type Fleet struct {
+	store  *store.Store
+	config Config
+}
+
+// New makes a fleet on a store.
+func New(s *store.Store, c Config) *Fleet { return &Fleet{s, c} }
+
+// Enrol spends a one-time token and opens a new installation on the token's node.
+func (f *Fleet) Enrol(ctx context.Context, token, boot, host string) (Agent, error) {
+	a := Agent{InstanceID: telemetry.NewID("ni")}
+	err := f.store.Update(ctx, "enrol node", func(t *store.Tx) error {
+		node, err := t.UseEnrolment(Hash(token))
+		if err != nil {
+			return err
+		}
+		n, err := t.Node(node)
+		if err != nil {
+			return err
+		}
+		a.NodeID = node
+		return t.OpenInstance(&n, a.InstanceID, boot, host)
+	})
+	return a, err
+}
+
+// Hash is the form in which tokens are kept.
+func Hash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// Heartbeat notes that the agent is there.
+func (f *Fleet) Heartbeat(ctx context.Context, a Agent) error {
+	return f.store.Update(ctx, "node heartbeat", func(t *store.Tx) error {
+		if _, err := f.known(t, a); err != nil {
+			return err
+		}
+		return t.Seen(a.NodeID)
+	})
+}
+
+// Wait claims the next task of the agent's node, for up to the given time. ok is false where there
+// was none.
+func (f *Fleet) Wait(ctx context.Context, a Agent, longest time.Duration) (k store.Task, ok bool, err error) {
+	deadline := time.NewTimer(min(longest, f.config.LongestWait))
+	defer deadline.Stop()
+	for {
+		changed := f.store.Changed(store.Tasks)
+		err := f.store.View(telemetry.Untraced(ctx), "look for task", func(t *store.Tx) error {
+			if _, err := f.known(t, a); err != nil {
+				return err
+			}
+			k, err = t.NextTask(a.NodeID)
+			return err
+		})
+		if err == nil {
+			k, ok, err = f.claim(ctx, a, k.ID)
+			if ok || err != nil {
+				return k, ok, err
+			}
+		} else if !isNoTask(err) {
+			return k, false, err
+		}
+		select {
+		case <-ctx.Done():
+			return k, false, ctx.Err()
+		case <-deadline.C:
+			return k, false, nil
+		case <-changed:
+		}
+	}
+}
+
+// isNoTask tells "nothing to do" from "no such node".
+func isNoTask(err error) bool {
+	var refused *lifecycle.Refusal
+	return store.IsNotFound(err) && !errors.As(err, &refused)
+}
+
+// claim takes a task if it is still to be had.
+func (f *Fleet) claim(ctx context.Context, a Agent, id string) (k store.Task, ok bool, err error) {
+	err = f.store.Update(ctx, "claim task", func(t *store.Tx) error {
+		n, err := f.known(t, a)
+		if err != nil {
+			return err
+		}
+		if k, err = t.Task(id); err != nil || k.State != semconv.Queued || !k.ExpiresAt.After(t.Now()) {
+			return err
+		}
+		k.Claim = lifecycle.Claim{ID: telemetry.NewID("cl"), Fence: k.Claim.Fence + 1, InstanceID: a.InstanceID, LeaseUntil: t.Now().Add(f.config.Lease)}
+		if err := t.MoveTask(&k, semconv.Dispatched, ""); err != nil {
+			return err
+		}
+		if n.Occupancy == lifecycle.Reserved {
+			if err := t.ForTask(k).MoveNode(&n, lifecycle.Occupied, "first claim", lifecycle.NodeFacts{}); err != nil {
+				return err
+			}
+		}
+		ok = true
+		return t.Seen(a.NodeID)
+	})
+	if ok {
+		telemetry.Current(ctx).Set(identify(k)...)
+	}
+	return k, ok && err == nil, err
+}
+
+// Renew extends a claim's lease; a claim that does not count any more is refused.
+func (f *Fleet) Renew(ctx context.Context, a Agent, task, claim string, fence int64) (until time.Time, err error) {
+	err = f.report(ctx, a, "renew claim", task, claim, fence, func(t *store.Tx, k *store.Task) error {
+		until = t.Now().Add(f.config.Lease)
+		return t.RenewTask(k, until)
+	})
+	return until, err
+}
+
+// Result is how a task ended.
+type Result struct {
+	OK       bool
+	Code     string // of a failure: short, stable
+	Message  string // in words
+	Observed string // what the agent saw at the end
+}
+
+// Report applies a result. The same result under the same claim may come again; it changes nothing.
+func (f *Fleet) Report(ctx context.Context, a Agent, task, claim string, fence int64, r Result) error {
+	return f.report(ctx, a, "task result", task, claim, fence, func(t *store.Tx, k *store.Task) error {
+		k.Code, k.Message, k.Evidence = r.Code, r.Message, r.Observed
+		if r.OK {
+			return t.MoveTask(k, semconv.Succeeded, "")
+		}
+		return t.MoveTask(k, semconv.Failed, r.Code+": "+r.Message)
+	})
+}
+
+// report runs f if the claim counts. A refusal is told as task.state rejected.
+func (f *Fleet) report(ctx context.Context, a Agent, group, task, claim string, fence int64, then func(*store.Tx, *store.Task) error) error {
+	var refused error
+	err := f.store.Update(ctx, group, func(t *store.Tx) error {
+		if _, err := f.known(t, a); err != nil {
+			return err
+		}
+		k, err := t.Task(task)
+		if err != nil {
+			return err
+		}
+		telemetry.Current(ctx).Set(identify(k)...)
+		presented := lifecycle.Claim{ID: claim, Fence: fence, InstanceID: a.InstanceID}
+		if k.NodeID != a.NodeID {
+			refused = lifecycle.Refuse(lifecycle.WrongClaim, "task "+task, "it is another node's")
+			return nil
+		}
+		if refused = lifecycle.CheckClaim(task, k.State, k.Claim, presented); refused != nil {
+			var r *lifecycle.Refusal
+			if errors.As(refused, &r) {
+				if r.Reason == lifecycle.TaskOver && group == "task result" && k.State != semconv.Canceled {
+					refused = nil // sent again: the first one counted
+					return nil
+				}
+				t.RejectReport(k, presented, r.Reason)
+			}
+			return nil // the transaction has something to tell
+		}
+		return then(t, &k)
+	})
+	if err != nil {
+		return err
+	}
+	return refused
+}
+
+// known finds the caller's node and makes sure that the installation is the live one.
+func (f *Fleet) known(t *store.Tx, a Agent) (store.Node, error) {
+	n, err := t.Node(a.NodeID)
+	if store.IsNotFound(err) {
+		return n, lifecycle.Refuse(lifecycle.UnknownNode, "node "+a.NodeID, "")
+	}
+	if err == nil && n.InstanceID != a.InstanceID {
+		err = lifecycle.Refuse(lifecycle.SupersededInstance, "node "+a.NodeID, "the live installation is another one")
+	}
+	return n, err
+}
+
+func identify(k store.Task) []slog.Attr {
+	return []slog.Attr{
+		slog.String(semconv.AllocationID, k.AllocationID), slog.String(semconv.WorkflowID, k.WorkflowID),
+		slog.String(semconv.CorrelationID, k.CorrelationID), slog.String(semconv.TaskID, k.ID), slog.String(semconv.NodeID, k.NodeID),
+	}
+}

@@ -1,0 +1,45 @@
+package provisioner
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/faultline-io/faultline/provisioner/store"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+)
+
+// metrics are read when somebody scrapes.
+func metrics(s *store.Store, e *telemetry.Emitter) []prometheus.Collector {
+	counter := func(name, help string, f func() float64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "faultline", Subsystem: "provisioner", Name: name, Help: help}, f)
+	}
+	gauge := func(name, help string, f func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "faultline", Subsystem: "provisioner", Name: name, Help: help}, f)
+	}
+	backlog := func() (int, time.Time) {
+		var n int
+		var oldest time.Time
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = s.View(ctx, "outbox backlog", func(t *store.Tx) (err error) {
+			n, oldest, err = t.OutboxBacklog()
+			return err
+		})
+		return n, oldest
+	}
+	return []prometheus.Collector{
+		counter("telemetry_records_total", "Records taken into the telemetry queue.", func() float64 { return float64(e.Stats().Taken) }),
+		counter("telemetry_dropped_records_total", "Telemetry records that were dropped.", func() float64 { return float64(e.Stats().Dropped) }),
+		gauge("telemetry_queue_records", "Telemetry records that wait.", func() float64 { return float64(e.Waiting()) }),
+		gauge("outbox_messages", "Messages that wait for the relay.", func() float64 { n, _ := backlog(); return float64(n) }),
+		gauge("outbox_oldest_age_seconds", "Age of the oldest message that waits.", func() float64 {
+			n, oldest := backlog()
+			if n == 0 {
+				return 0
+			}
+			return s.Now().Sub(oldest).Seconds()
+		}),
+	}
+}

@@ -1,0 +1,78 @@
+// Package provisioner is the reference controller: it takes requests for machines, works on them with
+// durable workflows, and tells what it does in lifecycle events, spans and logs that share their
+// identifiers.
+//
+//	control API ─▶ control ─┐                     ┌─▶ outbox ─▶ workflow ─┐
+//	                        ├─▶ store (SQLite) ───┤                       ├─▶ store
+//	node API ────▶ fleet ───┘                     └─▶ telemetry ─▶ OTLP   ┘
+package provisioner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/faultline-io/faultline/internal/service"
+	"github.com/faultline-io/faultline/provisioner/control"
+	"github.com/faultline-io/faultline/provisioner/fleet"
+	"github.com/faultline-io/faultline/provisioner/outbox"
+	"github.com/faultline-io/faultline/provisioner/rest"
+	"github.com/faultline-io/faultline/provisioner/store"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+	"github.com/faultline-io/faultline/provisioner/workflow"
+)
+
+// Services that the provisioner speaks for.
+const (
+	serviceProvisioner = "provisioner"
+	serviceDB          = "db"
+	serviceRelay       = "outbox-relay"
+)
+
+// Run is a provisioner until ctx ends: then requests in flight are answered, the step at hand is
+// finished, and telemetry is sent off.
+func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
+	emitter, err := telemetry.Open(c.Telemetry, log)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Grace)
+		defer cancel()
+		err = errors.Join(err, emitter.Close(last))
+	}()
+	says, db, relaySays := emitter.Source(serviceProvisioner), emitter.Source(serviceDB), emitter.Source(serviceRelay)
+
+	s, err := store.Open(ctx, c.Database, store.Options{DB: db, Says: says, Relay: relaySays, Slow: c.Slow})
+	if err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+
+	engine := workflow.New(s, c.Workflow, says, log)
+	relay := outbox.New(s, engine, c.Outbox, relaySays, log)
+	agents := fleet.New(s, c.Fleet)
+	tenants := control.New(s, c.Fleet.TokenLife)
+	ops := service.NewOps()
+	ops.Ready("store", s.Ping)
+	ops.Registry.MustRegister(metrics(s, emitter)...)
+
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error { return service.Serve(ctx, c.Control, rest.NewControl(tenants, says, log), c.Grace) })
+	work.Go(func() error {
+		return service.Serve(ctx, c.Node, interruptible(ctx, rest.NewNode(agents, says, log)), c.Grace)
+	})
+	work.Go(func() error { return service.Serve(ctx, c.Ops, ops.Handler(), c.Grace) })
+	work.Go(func() error { return engine.Run(ctx) })
+	work.Go(func() error { return relay.Run(ctx) })
+	for _, source := range []*telemetry.Source{says, db, relaySays} {
+		work.Go(func() error { source.Beat(ctx, "", c.Telemetry.Heartbeat); return nil })
+	}
+	log.Info("provisioner started", "control", c.Control, "node", c.Node, "ops", c.Ops, "database", c.Database)
+	err = work.Wait()
+	log.Info("provisioner stopped")
+	return err
+}

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/lifecycle"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+)
+
+// PutEnrolment keeps the hash of a one-time token.
+func (t *Tx) PutEnrolment(tokenHash, node string, expires time.Time) error {
+	_, err := t.exec(`INSERT INTO enrolments (token_hash, node_id, expires_at) VALUES (?, ?, ?)`, tokenHash, node, nanos(expires))
+	return err
+}
+
+// UseEnrolment spends a token and says whose it was. A token that is unknown, used or too old is refused.
+func (t *Tx) UseEnrolment(tokenHash string) (node string, err error) {
+	now := nanos(t.Now())
+	n, err := t.exec(`UPDATE enrolments SET used_at = ?1 WHERE token_hash = ?2 AND used_at = 0 AND expires_at > ?1`, now, tokenHash)
+	if err != nil {
+		return "", err
+	}
+	if n != 1 {
+		return "", lifecycle.Refuse(lifecycle.EnrolmentToken, "enrolment", "the token is unknown, used or too old")
+	}
+	err = t.row(`SELECT node_id FROM enrolments WHERE token_hash = ?`, tokenHash).Scan(&node)
+	return node, err
+}
+
+// OpenInstance makes a new installation the live one of its node. The one before is superseded, and
+// the claims it held are lost.
+func (t *Tx) OpenInstance(n *Node, instance, boot, host string) error {
+	now := t.Now()
+	if old := n.InstanceID; old != "" {
+		if _, err := t.exec(`UPDATE node_instances SET state = ?, closed_at = ? WHERE instance_id = ?`, lifecycle.Superseded, nanos(now), old); err != nil {
+			return fmt.Errorf("close instance: %w", err)
+		}
+		t.say(t.instanceContext(n.ID, old), now, semconv.EventNodeInstance, slog.String(semconv.To, lifecycle.Superseded))
+		if _, err := t.exec(`UPDATE tasks SET lease_until = ? WHERE instance_id = ? AND state IN ('dispatched', 'running')`, nanos(now), old); err != nil {
+			return fmt.Errorf("end leases: %w", err)
+		}
+	}
+	if _, err := t.exec(`INSERT INTO node_instances (instance_id, node_id, state, boot_id, host_name, enrolled_at) VALUES (?, ?, ?, ?, ?, ?)`,
+		instance, n.ID, lifecycle.Live, boot, host, nanos(now)); err != nil {
+		return fmt.Errorf("insert instance: %w", err)
+	}
+	if _, err := t.exec(`UPDATE nodes SET instance_id = ?, seen_at = ? WHERE node_id = ?`, instance, nanos(now), n.ID); err != nil {
+		return fmt.Errorf("update node: %w", err)
+	}
+	n.InstanceID = instance
+	ctx := telemetry.With(t.instanceContext(n.ID, instance), semconv.BootID, boot)
+	t.say(ctx, now, semconv.EventNodeInstance, slog.String(semconv.To, lifecycle.Enrolling))
+	t.say(ctx, t.Now(), semconv.EventNodeInstance, slog.String(semconv.To, lifecycle.Live))
+	t.touch(Workflows)
+	return nil
+}
+
+// Seen notes that the node's agent called.
+func (t *Tx) Seen(node string) error {
+	_, err := t.exec(`UPDATE nodes SET seen_at = ? WHERE node_id = ?`, nanos(t.Now()), node)
+	return err
+}
+
+func (t *Tx) instanceContext(node, instance string) context.Context {
+	return telemetry.With(t.ctx, semconv.NodeID, node, semconv.NodeInstanceID, instance)
+}

@@ -1,0 +1,2 @@
+-- Lists by state, newest first.
+CREATE INDEX allocations_by_state ON allocations (state, created_at)

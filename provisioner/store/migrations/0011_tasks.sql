@@ -1,0 +1,22 @@
+CREATE TABLE tasks (
+    task_id        TEXT PRIMARY KEY,
+    workflow_id    TEXT NOT NULL REFERENCES workflows,
+    allocation_id  TEXT NOT NULL,
+    node_id        TEXT NOT NULL REFERENCES nodes,
+    type           TEXT NOT NULL,
+    step           INTEGER NOT NULL,
+    attempt        INTEGER NOT NULL,
+    state          TEXT NOT NULL,
+    claim_id       TEXT NOT NULL DEFAULT '',
+    fence          INTEGER NOT NULL DEFAULT 0,
+    instance_id    TEXT NOT NULL DEFAULT '',
+    lease_until    INTEGER NOT NULL DEFAULT 0,
+    expires_at     INTEGER NOT NULL,
+    code           TEXT NOT NULL DEFAULT '',
+    message        TEXT NOT NULL DEFAULT '',
+    evidence       TEXT NOT NULL DEFAULT '',
+    correlation_id TEXT NOT NULL,
+    trace          TEXT NOT NULL,
+    parent         TEXT NOT NULL,
+    created_at     INTEGER NOT NULL
+) STRICT

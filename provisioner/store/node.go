@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/lifecycle"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+)
+
+// Node is one machine of the inventory.
+type Node struct {
+	ID, Pool, Occupancy      string
+	AllocationID, InstanceID string // "" for none
+	SeenAt, CreatedAt        time.Time
+}
+
+const nodeColumns = `node_id, pool, occupancy, allocation_id, instance_id, seen_at, created_at`
+
+func scanNode(scan func(...any) error) (Node, error) {
+	var n Node
+	var seen, created int64
+	err := scan(&n.ID, &n.Pool, &n.Occupancy, &n.AllocationID, &n.InstanceID, &seen, &created)
+	n.SeenAt, n.CreatedAt = timeOf(seen), timeOf(created)
+	return n, err
+}
+
+// RegisterNode adds a machine, or leaves it as it is where it is known already.
+func (t *Tx) RegisterNode(id, pool string) error {
+	_, err := t.exec(`INSERT INTO nodes (node_id, pool, occupancy, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (node_id) DO UPDATE SET pool = excluded.pool`,
+		id, pool, lifecycle.Free, nanos(t.Now()))
+	return err
+}
+
+// Node reads one; ErrNotFound where there is none.
+func (t *Tx) Node(id string) (Node, error) {
+	n, err := scanNode(t.row(`SELECT `+nodeColumns+` FROM nodes WHERE node_id = ?`, id).Scan)
+	return n, found("node", id, err)
+}
+
+// Nodes lists all machines by id.
+func (t *Tx) Nodes() ([]Node, error) {
+	var out []Node
+	err := t.rows(func(r *sql.Rows) error {
+		n, err := scanNode(r.Scan)
+		out = append(out, n)
+		return err
+	}, `SELECT `+nodeColumns+` FROM nodes ORDER BY node_id`)
+	return out, err
+}
+
+// FreeNode finds an enrolled machine of the pool that nobody has; ErrNotFound where there is none. The
+// one that was seen longest ago comes first, so that use goes round.
+func (t *Tx) FreeNode(pool string) (Node, error) {
+	n, err := scanNode(t.row(`SELECT `+nodeColumns+` FROM nodes n
+		WHERE pool = ? AND occupancy = 'free' AND instance_id <> ''
+		ORDER BY (SELECT max(created_at) FROM tasks WHERE tasks.node_id = n.node_id) NULLS FIRST, node_id LIMIT 1`, pool).Scan)
+	return n, found("free node in pool", pool, err)
+}
+
+// Reserve sets a free node aside for an allocation: the assignment begins.
+func (t *Tx) Reserve(n *Node, a *Allocation) error {
+	if n.AllocationID != "" {
+		return lifecycle.Refuse(lifecycle.NodeBusy, "node "+n.ID, "belongs to "+n.AllocationID)
+	}
+	n.AllocationID = a.ID
+	if err := t.MoveNode(n, lifecycle.Reserved, "placement", lifecycle.NodeFacts{}); err != nil {
+		return err
+	}
+	if err := t.place(a, n.ID); err != nil {
+		return err
+	}
+	t.say(t.nodeContext(*n), t.Now(), semconv.EventNodeAssigned)
+	return nil
+}
+
+// MoveNode changes the occupancy if the domain allows it. A node that becomes free loses its
+// allocation: the assignment ends.
+func (t *Tx) MoveNode(n *Node, to, reason string, f lifecycle.NodeFacts) error {
+	from := n.Occupancy
+	if err := lifecycle.MoveNode(n.ID, from, to, f); err != nil {
+		return err
+	}
+	now, ctx, tenant := t.Now(), t.nodeContext(*n), n.AllocationID
+	n.Occupancy = to
+	if to == lifecycle.Free {
+		n.AllocationID = ""
+	}
+	changed, err := t.exec(`UPDATE nodes SET occupancy = ?, allocation_id = ? WHERE node_id = ? AND occupancy = ?`, to, n.AllocationID, n.ID, from)
+	if err != nil {
+		return fmt.Errorf("update node: %w", err)
+	}
+	if changed != 1 {
+		return fmt.Errorf("update node %s: occupancy is no longer %s", n.ID, from)
+	}
+	t.say(ctx, now, semconv.EventNodeOccupancy, slog.String(semconv.From, from), slog.String(semconv.To, to), slog.String(semconv.Reason, reason))
+	if to != lifecycle.Free {
+		return nil
+	}
+	t.touch(Workflows) // somebody may wait for capacity
+	if tenant == "" {
+		return nil
+	}
+	t.say(ctx, now, semconv.EventNodeUnassigned)
+	_, err = t.exec(`UPDATE allocations SET node_id = '' WHERE allocation_id = ?`, tenant)
+	return err
+}
+
+func (t *Tx) nodeContext(n Node) context.Context {
+	return telemetry.With(t.ctx, semconv.NodeID, n.ID, semconv.NodeInstanceID, n.InstanceID, semconv.AllocationID, n.AllocationID)
+}

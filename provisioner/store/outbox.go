@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+)
+
+// Message is one row of the outbox: written with the change that it tells of, sent by the relay.
+type Message struct {
+	Seq                            int64
+	ID, Subject, AllocationID      string
+	Payload                        string // JSON
+	Carrier                        telemetry.Carrier
+	State                          string
+	Attempts                       int
+	LastError                      string
+	NextAt, CreatedAt, PublishedAt time.Time
+}
+
+// Context is that of the work that wrote the message.
+func (m Message) Context(ctx context.Context) context.Context {
+	return telemetry.With(m.Carrier.Resume(ctx), semconv.AllocationID, m.AllocationID, semconv.OutboxID, m.ID)
+}
+
+// PutOutbox writes a message that carries the context of this transaction's caller.
+func (t *Tx) PutOutbox(subject, allocation, payload string) (id string, err error) {
+	m := Message{ID: telemetry.NewID("ob"), Subject: subject, AllocationID: allocation, State: semconv.Pending, CreatedAt: t.Now()}
+	m.Carrier = telemetry.Carry(telemetry.With(t.ctx, semconv.AllocationID, allocation))
+	_, err = t.exec(`INSERT INTO outbox (outbox_id, subject, allocation_id, payload, traceparent, baggage, state, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.ID, subject, allocation, payload, m.Carrier.Traceparent, m.Carrier.Baggage, m.State, nanos(m.CreatedAt))
+	if err != nil {
+		return "", fmt.Errorf("insert outbox message: %w", err)
+	}
+	t.touch(Outbox)
+	t.sayMessage(m, m.State)
+	return m.ID, nil
+}
+
+// DueMessages lists what the relay has to send, in order of commit. A message waits for the earlier ones
+// of its allocation.
+func (t *Tx) DueMessages(limit int) ([]Message, error) {
+	var out []Message
+	err := t.rows(func(r *sql.Rows) error {
+		var m Message
+		var next, created, published int64
+		err := r.Scan(&m.Seq, &m.ID, &m.Subject, &m.AllocationID, &m.Payload, &m.Carrier.Traceparent, &m.Carrier.Baggage, &m.State,
+			&m.Attempts, &m.LastError, &next, &created, &published)
+		m.NextAt, m.CreatedAt, m.PublishedAt = timeOf(next), timeOf(created), timeOf(published)
+		out = append(out, m)
+		return err
+	}, `SELECT seq, outbox_id, subject, allocation_id, payload, traceparent, baggage, state, attempt_count, last_error, next_at, created_at, published_at
+		FROM outbox m WHERE state IN ('pending', 'failed') AND next_at <= ?1
+		  AND NOT EXISTS (SELECT 1 FROM outbox earlier WHERE earlier.allocation_id = m.allocation_id AND earlier.seq < m.seq
+			AND earlier.state IN ('pending', 'failed') AND earlier.next_at > ?1)
+		ORDER BY seq LIMIT ?2`, nanos(t.Now()), limit)
+	return out, err
+}
+
+// OutboxBacklog is the number of messages that wait, and when the oldest of them was written.
+func (t *Tx) OutboxBacklog() (waiting int, oldest time.Time, err error) {
+	var at int64
+	err = t.row(`SELECT count(*), coalesce(min(created_at), 0) FROM outbox WHERE state IN ('pending', 'failed')`).Scan(&waiting, &at)
+	return waiting, timeOf(at), err
+}
+
+// MoveMessage writes what became of an attempt to send.
+func (t *Tx) MoveMessage(m *Message, to string) error {
+	m.State = to
+	if to == semconv.Published {
+		m.PublishedAt = t.Now()
+	}
+	_, err := t.exec(`UPDATE outbox SET state = ?, attempt_count = ?, last_error = ?, next_at = ?, published_at = ? WHERE outbox_id = ?`,
+		to, m.Attempts, m.LastError, nanos(m.NextAt), nanos(m.PublishedAt), m.ID)
+	if err != nil {
+		return fmt.Errorf("update outbox message: %w", err)
+	}
+	t.sayMessage(*m, to)
+	return nil
+}
+
+func (t *Tx) sayMessage(m Message, to string) {
+	attrs := []slog.Attr{slog.String(semconv.Subject, m.Subject), slog.String(semconv.To, to), slog.Int(semconv.AttemptCount, m.Attempts)}
+	if m.LastError != "" {
+		attrs = append(attrs, slog.String(semconv.LastError, m.LastError))
+	}
+	ctx, at, source := m.Context(t.ctx), t.Now(), t.store.options.Relay
+	t.after = append(t.after, func() { source.EventAt(ctx, at, semconv.EventOutbox, attrs...) })
+}

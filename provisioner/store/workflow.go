@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/lifecycle"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+)
+
+// Workflow is one run of one operation of an allocation.
+type Workflow struct {
+	ID, AllocationID, Operation string
+	State                       string
+	Step                        int // index into the operation's steps
+	WaitingOn, Failure          string
+	CorrelationID               string
+	Trace, Link                 telemetry.SpanContext // its own root span; what asked for it
+	OutboxID                    string
+	WakeAt, CreatedAt           time.Time
+}
+
+const workflowColumns = `workflow_id, allocation_id, operation, state, step, waiting_on, failure, correlation_id, trace, link, outbox_id, wake_at, created_at`
+
+func scanWorkflow(scan func(...any) error) (Workflow, error) {
+	var w Workflow
+	var trace, link string
+	var wake, created int64
+	err := scan(&w.ID, &w.AllocationID, &w.Operation, &w.State, &w.Step, &w.WaitingOn, &w.Failure, &w.CorrelationID, &trace, &link,
+		&w.OutboxID, &wake, &created)
+	w.Trace, w.Link = telemetry.ParseTraceparent(trace), telemetry.ParseTraceparent(link)
+	w.WakeAt, w.CreatedAt = timeOf(wake), timeOf(created)
+	return w, err
+}
+
+// Context is the workflow's own context: its identifiers, its root span.
+func (w Workflow) Context(ctx context.Context) context.Context {
+	ctx = telemetry.With(ctx, semconv.AllocationID, w.AllocationID, semconv.WorkflowID, w.ID, semconv.CorrelationID, w.CorrelationID)
+	return telemetry.WithSpan(ctx, w.Trace)
+}
+
+// StartWorkflow writes a scheduled workflow. A message that has started one already starts none.
+func (t *Tx) StartWorkflow(w Workflow) (started bool, err error) {
+	w.State, w.CreatedAt = semconv.Scheduled, t.Now()
+	n, err := t.exec(`INSERT INTO workflows (workflow_id, allocation_id, operation, state, correlation_id, trace, link, outbox_id, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (outbox_id) DO NOTHING`,
+		w.ID, w.AllocationID, w.Operation, w.State, w.CorrelationID, w.Trace.String(), w.Link.String(), w.OutboxID, nanos(w.CreatedAt))
+	if err != nil {
+		return false, fmt.Errorf("insert workflow: %w", err)
+	}
+	if n == 0 {
+		return false, nil
+	}
+	t.sayWorkflow(w)
+	t.touch(Workflows)
+	return true, nil
+}
+
+// Workflow reads one; ErrNotFound where there is none.
+func (t *Tx) Workflow(id string) (Workflow, error) {
+	w, err := scanWorkflow(t.row(`SELECT `+workflowColumns+` FROM workflows WHERE workflow_id = ?`, id).Scan)
+	return w, found("workflow", id, err)
+}
+
+// OpenWorkflow is the allocation's workflow of that operation that still has steps to do; ErrNotFound
+// where there is none.
+func (t *Tx) OpenWorkflow(allocation, operation string) (Workflow, error) {
+	w, err := scanWorkflow(t.row(`SELECT `+workflowColumns+` FROM workflows WHERE allocation_id = ? AND operation = ?
+		AND state IN ('scheduled', 'running', 'waiting', 'cancel_requested')`, allocation, operation).Scan)
+	return w, found("open workflow of", allocation, err)
+}
+
+// Workflows lists those of an allocation, oldest first.
+func (t *Tx) Workflows(allocation string) ([]Workflow, error) {
+	return t.workflows(`SELECT `+workflowColumns+` FROM workflows WHERE allocation_id = ? ORDER BY created_at`, allocation)
+}
+
+// RunnableWorkflows lists those whose time has come, oldest first.
+func (t *Tx) RunnableWorkflows() ([]Workflow, error) {
+	return t.workflows(`SELECT `+workflowColumns+` FROM workflows
+		WHERE state IN ('scheduled', 'running', 'waiting', 'cancel_requested') AND wake_at <= ? ORDER BY created_at`, nanos(t.Now()))
+}
+
+func (t *Tx) workflows(query string, args ...any) ([]Workflow, error) {
+	var out []Workflow
+	err := t.rows(func(r *sql.Rows) error {
+		w, err := scanWorkflow(r.Scan)
+		out = append(out, w)
+		return err
+	}, query, args...)
+	return out, err
+}
+
+// MoveWorkflow changes the state if the domain allows it; a repeat writes the row and tells nothing.
+// The other fields are written as they are in w.
+func (t *Tx) MoveWorkflow(w *Workflow, to string) error {
+	if w.State != to {
+		if err := lifecycle.MoveWorkflow(w.ID, w.State, to); err != nil {
+			return err
+		}
+	}
+	n, err := t.exec(`UPDATE workflows SET state = ?, step = ?, waiting_on = ?, failure = ?, wake_at = ? WHERE workflow_id = ? AND state = ?`,
+		to, w.Step, w.WaitingOn, w.Failure, nanos(w.WakeAt), w.ID, w.State)
+	if err != nil {
+		return fmt.Errorf("update workflow: %w", err)
+	}
+	if n != 1 {
+		return fmt.Errorf("update workflow %s: state is no longer %s", w.ID, w.State)
+	}
+	if w.State == to {
+		return nil
+	}
+	w.State = to
+	t.sayWorkflow(*w)
+	if lifecycle.WorkflowOpen(to) {
+		return nil
+	}
+	t.touch(Workflows) // another one may have waited for this one's end
+	done, end, source, failure := *w, t.Now(), t.store.options.Says, ""
+	if to == semconv.Failed {
+		failure = w.Failure
+	}
+	ctx := done.Context(context.Background())
+	t.After(func() {
+		source.Whole(ctx, "workflow "+done.Operation, done.Trace, telemetry.SpanContext{}, done.Link, done.CreatedAt, end, failure,
+			slog.String(semconv.Operation, done.Operation), slog.String(semconv.To, to))
+	})
+	return nil
+}
+
+// Reschedule writes when the workflow is looked at again, whatever its state.
+func (t *Tx) Reschedule(id string, at time.Time) error {
+	t.touch(Workflows)
+	_, err := t.exec(`UPDATE workflows SET wake_at = ? WHERE workflow_id = ?`, nanos(at), id)
+	return err
+}
+
+func (t *Tx) sayWorkflow(w Workflow) {
+	ctx := w.Context(t.ctx)
+	attrs := []slog.Attr{slog.String(semconv.Operation, w.Operation), slog.String(semconv.To, w.State)}
+	if w.WaitingOn != "" && w.State == semconv.Waiting {
+		attrs = append(attrs, slog.String(semconv.WaitingOn, w.WaitingOn))
+	}
+	if w.Failure != "" && w.State == semconv.Failed {
+		attrs = append(attrs, slog.String(semconv.Reason, w.Failure))
+	}
+	t.say(ctx, t.Now(), semconv.EventWorkflowState, attrs...)
+}
+
+// IsNotFound says whether err is that of a missing row.
+func IsNotFound(err error) bool { return errors.Is(err, ErrNotFound) }

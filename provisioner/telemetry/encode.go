@@ -1,0 +1,133 @@
+package telemetry
+
+import (
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// scopeName is the instrumentation scope of every record.
+const scopeName = "github.com/faultline-io/faultline/provisioner/telemetry"
+
+type logRecord struct {
+	time, observed time.Time
+	severity       plog.SeverityNumber
+	name, body     string
+	span           SpanContext
+	attrs          []slog.Attr
+}
+
+type spanRecord struct {
+	name               string
+	kind               ptrace.SpanKind
+	self, parent, link SpanContext
+	start, end         time.Time
+	failed             bool
+	message            string
+	attrs              []slog.Attr
+}
+
+// entry is one record on its way; exactly one of log and span is set.
+type entry struct {
+	source *Source
+	log    *logRecord
+	span   *spanRecord
+}
+
+// batch is what one flush sends: at most one request of each signal.
+type batch struct {
+	logs   plog.Logs
+	traces ptrace.Traces
+}
+
+// encode groups entries by source, in the order in which they came.
+func encode(entries []entry) batch {
+	b := batch{plog.NewLogs(), ptrace.NewTraces()}
+	logs, spans := map[*Source]plog.ScopeLogs{}, map[*Source]ptrace.ScopeSpans{}
+	for _, e := range entries {
+		if e.log != nil {
+			scope, ok := logs[e.source]
+			if !ok {
+				rl := b.logs.ResourceLogs().AppendEmpty()
+				e.source.describe(rl.Resource())
+				scope = rl.ScopeLogs().AppendEmpty()
+				scope.Scope().SetName(scopeName)
+				logs[e.source] = scope
+			}
+			e.log.encode(scope.LogRecords().AppendEmpty())
+			continue
+		}
+		scope, ok := spans[e.source]
+		if !ok {
+			rs := b.traces.ResourceSpans().AppendEmpty()
+			e.source.describe(rs.Resource())
+			scope = rs.ScopeSpans().AppendEmpty()
+			scope.Scope().SetName(scopeName)
+			spans[e.source] = scope
+		}
+		e.span.encode(scope.Spans().AppendEmpty())
+	}
+	return b
+}
+
+func (s *Source) describe(r pcommon.Resource) {
+	r.Attributes().PutStr(semconv.ServiceName, s.service)
+	put(r.Attributes(), s.resource)
+}
+
+func (l *logRecord) encode(r plog.LogRecord) {
+	r.SetTimestamp(pcommon.NewTimestampFromTime(l.time))
+	r.SetObservedTimestamp(pcommon.NewTimestampFromTime(l.observed))
+	r.SetSeverityNumber(l.severity)
+	r.SetSeverityText(l.severity.String())
+	r.SetEventName(l.name)
+	r.Body().SetStr(l.body)
+	r.SetTraceID(l.span.Trace)
+	r.SetSpanID(l.span.Span)
+	put(r.Attributes(), l.attrs)
+}
+
+func (p *spanRecord) encode(r ptrace.Span) {
+	r.SetName(p.name)
+	r.SetKind(p.kind)
+	r.SetTraceID(p.self.Trace)
+	r.SetSpanID(p.self.Span)
+	r.SetParentSpanID(p.parent.Span)
+	r.SetStartTimestamp(pcommon.NewTimestampFromTime(p.start))
+	r.SetEndTimestamp(pcommon.NewTimestampFromTime(p.end))
+	if p.failed {
+		r.Status().SetCode(ptrace.StatusCodeError)
+		r.Status().SetMessage(p.message)
+	}
+	if p.link.Valid() {
+		l := r.Links().AppendEmpty()
+		l.SetTraceID(p.link.Trace)
+		l.SetSpanID(p.link.Span)
+	}
+	put(r.Attributes(), p.attrs)
+}
+
+func put(m pcommon.Map, attrs []slog.Attr) {
+	m.EnsureCapacity(m.Len() + len(attrs))
+	for _, a := range attrs {
+		switch v := a.Value.Resolve(); v.Kind() {
+		case slog.KindInt64:
+			m.PutInt(a.Key, v.Int64())
+		case slog.KindUint64:
+			m.PutInt(a.Key, int64(v.Uint64()))
+		case slog.KindBool:
+			m.PutBool(a.Key, v.Bool())
+		case slog.KindFloat64:
+			m.PutDouble(a.Key, v.Float64())
+		case slog.KindTime:
+			m.PutStr(a.Key, v.Time().UTC().Format(time.RFC3339Nano))
+		default:
+			m.PutStr(a.Key, v.String())
+		}
+	}
+}

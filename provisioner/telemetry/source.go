@@ -1,0 +1,127 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// Source is one part that speaks: a service.name with its resource. A nil Source says nothing, so that
+// code under test needs no emitter.
+type Source struct {
+	emitter  *Emitter
+	service  string
+	resource []slog.Attr
+}
+
+// Source makes a part that speaks through e.
+func (e *Emitter) Source(service string, resource ...slog.Attr) *Source {
+	return &Source{emitter: e, service: service, resource: resource}
+}
+
+// Service is the source's service.name.
+func (s *Source) Service() string { return s.service }
+
+// Severities of log records, as OTLP numbers them.
+const (
+	Debug = plog.SeverityNumberDebug
+	Info  = plog.SeverityNumberInfo
+	Warn  = plog.SeverityNumberWarn
+	Error = plog.SeverityNumberError
+)
+
+// Log says one line. Identifiers and span come from ctx, before attrs; a key of attrs wins.
+func (s *Source) Log(ctx context.Context, severity plog.SeverityNumber, body string, attrs ...slog.Attr) {
+	if s == nil {
+		return
+	}
+	now := s.emitter.now()
+	s.emitter.take(entry{source: s, log: &logRecord{
+		time: now, observed: now, severity: severity, body: body, span: SpanOf(ctx), attrs: merge(idsOf(ctx), attrs),
+	}})
+}
+
+// Event says one lifecycle event that happens now, under an event_id of its own.
+func (s *Source) Event(ctx context.Context, name string, attrs ...slog.Attr) {
+	s.EventAt(ctx, time.Time{}, name, attrs...)
+}
+
+// EventAt says a lifecycle event that happened at the given time; the zero time is now.
+func (s *Source) EventAt(ctx context.Context, at time.Time, name string, attrs ...slog.Attr) {
+	if s == nil {
+		return
+	}
+	now := s.emitter.now()
+	if at.IsZero() {
+		at = now
+	}
+	all := merge(idsOf(ctx), attrs)
+	all = append(all, slog.String(semconv.EventIDKey, NewID("ev")))
+	s.emitter.take(entry{source: s, log: &logRecord{
+		time: at, observed: now, severity: Info, name: name, body: sentence(name, all), span: SpanOf(ctx), attrs: all,
+	}})
+}
+
+// sentence is what a reader of plain logs sees of an event.
+func sentence(name string, attrs []slog.Attr) string {
+	var from, to, reason string
+	for _, a := range attrs {
+		switch a.Key {
+		case semconv.From:
+			from = a.Value.String()
+		case semconv.To, semconv.Action, semconv.Component, semconv.Value:
+			to = a.Value.String()
+		case semconv.Reason:
+			reason = a.Value.String()
+		}
+	}
+	if from != "" {
+		name += " " + from + " ->"
+	}
+	if to != "" {
+		name += " " + to
+	}
+	if reason != "" {
+		name += ": " + reason
+	}
+	return name
+}
+
+// merge puts attrs over ids.
+func merge(have ids, attrs []slog.Attr) []slog.Attr {
+	out := make([]slog.Attr, 0, len(have)+len(attrs)+1)
+	for _, id := range have {
+		if !holds(attrs, id.Key) {
+			out = append(out, id)
+		}
+	}
+	for _, a := range attrs {
+		if a.Key != "" && !(a.Value.Kind() == slog.KindString && a.Value.String() == "" && isID(a.Key)) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// isID says whether key names an identifier, which is absent rather than empty.
+func isID(key string) bool {
+	switch key {
+	case semconv.AllocationID, semconv.WorkflowID, semconv.CorrelationID, semconv.NodeID, semconv.NodeInstanceID,
+		semconv.RequestID, semconv.TaskID, semconv.ClaimID, semconv.BootID, semconv.OutboxID:
+		return true
+	}
+	return false
+}
+
+func holds(attrs []slog.Attr, key string) bool {
+	for _, a := range attrs {
+		if a.Key == key {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,107 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// Kinds of spans.
+const (
+	Internal = ptrace.SpanKindInternal
+	Server   = ptrace.SpanKindServer
+	Client   = ptrace.SpanKindClient
+	Producer = ptrace.SpanKindProducer
+	Consumer = ptrace.SpanKindConsumer
+)
+
+// Span is work in progress; it is emitted at End. Safe for use by several goroutines. A nil Span takes
+// everything and says nothing.
+type Span struct {
+	source *Source
+
+	mu   sync.Mutex
+	done bool
+	rec  spanRecord
+}
+
+// Start begins a span below the one in ctx, or a new trace where there is none.
+func (s *Source) Start(ctx context.Context, name string, kind ptrace.SpanKind, attrs ...slog.Attr) (context.Context, *Span) {
+	if s == nil {
+		return ctx, nil
+	}
+	parent := SpanOf(ctx)
+	self := NewTrace()
+	if parent.Valid() {
+		self = parent.Child()
+	}
+	sp := &Span{source: s, rec: spanRecord{
+		name: name, kind: kind, self: self, parent: parent, start: s.emitter.now(), attrs: merge(idsOf(ctx), attrs),
+	}}
+	return context.WithValue(WithSpan(ctx, self), currentKey{}, sp), sp
+}
+
+type currentKey struct{}
+
+// Current is the span that the innermost Start on ctx began, nil where there was none: for attributes
+// that are only known deep in the work.
+func Current(ctx context.Context) *Span {
+	sp, _ := ctx.Value(currentKey{}).(*Span)
+	return sp
+}
+
+// Whole emits a span whose name was given out long ago, when it has come to its end: of a workflow or
+// a task, whose beginning may lie before a restart. failure is the status message, "" for success.
+func (s *Source) Whole(ctx context.Context, name string, self, parent, link SpanContext, start, end time.Time, failure string, attrs ...slog.Attr) {
+	if s == nil || !self.Valid() {
+		return
+	}
+	s.emitter.take(entry{source: s, span: &spanRecord{
+		name: name, kind: Internal, self: self, parent: parent, link: link, start: start, end: end,
+		failed: failure != "", message: failure, attrs: merge(idsOf(ctx), attrs),
+	}})
+}
+
+// Set adds attributes; a key that is there already takes the new value.
+func (sp *Span) Set(attrs ...slog.Attr) {
+	if sp == nil {
+		return
+	}
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	sp.rec.attrs = merge(ids(sp.rec.attrs), attrs)
+}
+
+// Fail marks the span as failed, with err's text and, where kind is not "", its error.type.
+func (sp *Span) Fail(err error, kind string) {
+	if sp == nil || err == nil {
+		return
+	}
+	if kind != "" {
+		sp.Set(slog.String(semconv.ErrorType, kind))
+	}
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	sp.rec.failed, sp.rec.message = true, err.Error()
+}
+
+// End emits the span. Later calls do nothing.
+func (sp *Span) End() {
+	if sp == nil {
+		return
+	}
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	if sp.done {
+		return
+	}
+	sp.done = true
+	sp.rec.end = sp.source.emitter.now()
+	rec := sp.rec
+	sp.source.emitter.take(entry{source: sp.source, span: &rec})
+}

@@ -1,0 +1,36 @@
+package workflow
+
+import (
+	"errors"
+	"time"
+)
+
+// Config is the `workflow` section.
+type Config struct {
+	Tick          time.Duration `yaml:"tick"`           // longest wait before workflows are looked at again
+	Placement     time.Duration `yaml:"placement"`      // an allocation without a node fails after this long
+	CapacityRetry time.Duration `yaml:"capacity_retry"` // between two tries to place
+	ClaimTimeout  time.Duration `yaml:"claim_timeout"`  // a task that nobody claims expires after this long
+	Attempts      int           `yaml:"attempts"`       // tasks of one step
+	Claims        int           `yaml:"claims"`         // claims of one task; beyond them a lost task fails
+	RetryWait     time.Duration `yaml:"retry_wait"`     // after a failed task
+}
+
+// DefaultConfig suits machines that boot for minutes.
+func DefaultConfig() Config {
+	return Config{
+		Tick: time.Second, Placement: 10 * time.Minute, CapacityRetry: 5 * time.Second,
+		ClaimTimeout: 2 * time.Minute, Attempts: 3, Claims: 3, RetryWait: 15 * time.Second,
+	}
+}
+
+// Validate names the key that is wrong.
+func (c Config) Validate() error {
+	if c.Tick <= 0 || c.Placement <= 0 || c.CapacityRetry <= 0 || c.ClaimTimeout <= 0 || c.RetryWait < 0 {
+		return errors.New("workflow: tick, placement, capacity_retry and claim_timeout must be positive, retry_wait not negative")
+	}
+	if c.Attempts < 1 || c.Claims < 1 {
+		return errors.New("workflow: attempts and claims must be at least 1")
+	}
+	return nil
+}

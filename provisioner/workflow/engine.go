@@ -1,0 +1,151 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/lifecycle"
+	"github.com/faultline-io/faultline/provisioner/store"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+)
+
+// Subjects of the messages that start workflows.
+const (
+	SubjectProvision = "provision.requested"
+	SubjectRelease   = "release.requested"
+	SubjectCancel    = "cancel.requested"
+)
+
+// Engine advances workflows. One engine works on a store at a time.
+type Engine struct {
+	store  *store.Store
+	config Config
+	says   *telemetry.Source
+	log    *slog.Logger
+}
+
+// New makes an engine; says speaks for it in telemetry.
+func New(s *store.Store, c Config, says *telemetry.Source, log *slog.Logger) *Engine {
+	return &Engine{s, c, says, log}
+}
+
+// Publish starts the workflow that a message asks for, once. Other subjects are for others.
+func (e *Engine) Publish(ctx context.Context, m store.Message) error {
+	operation := map[string]string{
+		SubjectProvision: lifecycle.OperationProvision,
+		SubjectRelease:   lifecycle.OperationRelease,
+		SubjectCancel:    lifecycle.OperationCancel,
+	}[m.Subject]
+	if operation == "" {
+		return nil
+	}
+	return e.store.Update(ctx, "start workflow", func(t *store.Tx) error {
+		_, err := t.StartWorkflow(store.Workflow{
+			ID: telemetry.NewID("wf"), AllocationID: m.AllocationID, Operation: operation, OutboxID: m.ID,
+			CorrelationID: telemetry.ID(ctx, semconv.CorrelationID), Trace: telemetry.NewTrace(), Link: telemetry.SpanOf(ctx),
+		})
+		return err
+	})
+}
+
+// Run works until ctx ends.
+func (e *Engine) Run(ctx context.Context) error {
+	tick := time.NewTicker(e.config.Tick)
+	defer tick.Stop()
+	for {
+		changed := e.store.Changed(store.Workflows)
+		if err := errors.Join(e.sweep(ctx), e.round(ctx)); err != nil && ctx.Err() == nil {
+			e.log.Error("workflow round ended early", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		case <-tick.C:
+		}
+	}
+}
+
+func (e *Engine) round(ctx context.Context) error {
+	var runnable []store.Workflow
+	if err := e.store.View(ctx, "runnable workflows", func(t *store.Tx) (err error) {
+		runnable, err = t.RunnableWorkflows()
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, w := range runnable {
+		if err := e.advance(ctx, w); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			e.says.Log(w.Context(ctx), telemetry.Error, "workflow step: "+err.Error(), slog.String(semconv.Operation, w.Operation))
+			e.log.Error("workflow step", "workflow_id", w.ID, "allocation_id", w.AllocationID, "error", err)
+			if err := e.store.Update(ctx, "reschedule workflow", func(t *store.Tx) error {
+				return t.Reschedule(w.ID, e.store.Now().Add(e.config.Tick))
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// advance runs steps of one workflow until it waits or ends.
+func (e *Engine) advance(ctx context.Context, w store.Workflow) error {
+	for lifecycle.WorkflowOpen(w.State) {
+		waits, err := e.step(ctx, &w)
+		if err != nil || waits {
+			return err
+		}
+	}
+	return nil
+}
+
+// step runs one step in one transaction, together with what follows from its outcome.
+func (e *Engine) step(ctx context.Context, w *store.Workflow) (waits bool, err error) {
+	op := operations()[w.Operation]
+	if w.Step >= len(op.steps) {
+		return false, fmt.Errorf("workflow %s: operation %q has no step %d", w.ID, w.Operation, w.Step)
+	}
+	s := op.steps[w.Step]
+	ctx, span := e.says.Start(w.Context(ctx), "step "+s.name, telemetry.Internal, slog.String(semconv.Operation, w.Operation))
+	defer span.End()
+	next := *w
+	err = e.store.Update(ctx, "step "+s.name, func(t *store.Tx) error {
+		next = *w
+		a, err := t.Allocation(w.AllocationID)
+		if err != nil {
+			return err
+		}
+		r := &run{ctx: ctx, engine: e, tx: t, w: &next, a: &a}
+		if !op.wanted[a.State] { // somebody else has decided
+			return r.stop()
+		}
+		if next.State == semconv.Scheduled {
+			if err := t.MoveWorkflow(&next, semconv.Running); err != nil {
+				return err
+			}
+		}
+		out, err := s.do(r)
+		if err != nil {
+			return err
+		}
+		waits = out.kind == waiting
+		return r.apply(op, out)
+	})
+	if err != nil {
+		span.Fail(err, "step")
+		return false, err
+	}
+	if next.State == semconv.Failed {
+		span.Fail(errors.New(next.Failure), "gave_up")
+		e.says.Log(ctx, telemetry.Error, fmt.Sprintf("%s of %s gave up: %s", w.Operation, w.AllocationID, next.Failure))
+	}
+	*w = next
+	return waits, nil
+}
