@@ -1,0 +1,40 @@
+# Faultline. `make up` runs the product on this machine, `make test` runs every test.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+GO       ?= go
+DATA     ?= data
+BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
+export CGO_ENABLED := 0
+
+.PHONY: help up build test lint bench examples clean $(addprefix bin/,$(BINARIES))
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+up: ## build, set up and run everything on this machine; Ctrl-C stops it
+	@echo "faultline: building (the first time takes some minutes)"
+	@$(MAKE) --no-print-directory build
+	@exec bin/faultline up --data $(DATA)
+
+build: $(addprefix bin/,$(BINARIES)) ## the four programs, in bin/
+
+$(addprefix bin/,$(BINARIES)): bin/%:
+	@begun=$$(date +%s); $(GO) build -trimpath -o $@ ./cmd/$* && echo "  $@ ($$(( $$(date +%s) - begun )) s)"
+
+test: ## every test
+	@$(GO) run ./cmd/faultline setup
+	$(GO) test -timeout 20m ./...
+
+lint: ## go vet, golangci-lint (imports by depguard), formatting
+	$(GO) vet ./...
+	$(GO) tool -modfile=tools/go.mod golangci-lint run
+
+bench: build ## the figures of docs/benchmarks.md
+	$(GO) run ./cmd/faultline bench
+
+examples: build ## make examples/ anew, with the lab
+	bin/faultline lab examples examples
+
+clean: ## remove bin/ and data/
+	rm -rf bin $(DATA)

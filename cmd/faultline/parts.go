@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/faultline-io/faultline/internal/schema"
+	"github.com/faultline-io/faultline/internal/supervise"
+)
+
+// parts lists the processes in the order in which they start: whoever receives before whoever sends.
+func (c upConfig) parts(dsn string) ([]supervise.Part, error) {
+	bin, err := programs()
+	if err != nil {
+		return nil, err
+	}
+	env := []string{schema.Variable + "=" + dsn, "FAULTLINE_DATA=" + c.DataDir}
+	part := func(name, ready string, command ...string) supervise.Part {
+		return supervise.Part{
+			Name: name, Command: command, Env: env, Log: filepath.Join(c.DataDir, "log", name+".log"), Ready: ready,
+			Patience: time.Minute, Grace: 20 * time.Second,
+		}
+	}
+	var out []supervise.Part
+	if os.Getenv(schema.Variable) == "" {
+		path, err := c.write("store.yaml", map[string]any{"store": map[string]any{"listen": c.Store, "data_dir": filepath.Join(c.DataDir, "store")}})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, part("store", "http://"+c.Store+"/readyz", bin("faultline"), "store", "--config", path))
+	}
+	correlator, err := c.write("correlator.yaml", map[string]any{"listen": c.Correlator, "profile": c.Profile})
+	if err != nil {
+		return nil, err
+	}
+	out = append(out,
+		part("collector", "http://"+c.CollectorHealth+"/", append([]string{bin("faultline-collector")}, c.collectorArguments()...)...),
+		part("correlator", "http://"+c.Correlator+"/readyz", bin("faultline-correlator"), "--config", correlator))
+	if c.Lab {
+		more, err := c.labParts(bin, part)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
+// collectorArguments lay this run's addresses over the Collector's own configuration of one machine.
+func (c upConfig) collectorArguments() []string {
+	set := func(key, value string) []string { return []string{"--config", "yaml:" + key + ": " + value} }
+	args := []string{"--config", "embedded:lab"}
+	if c.Record {
+		args = append(args, "--config", "embedded:record")
+	}
+	args = append(args, set("receivers::otlp::protocols::grpc::endpoint", c.OTLP.GRPC)...)
+	args = append(args, set("receivers::otlp::protocols::http::endpoint", c.OTLP.HTTP)...)
+	args = append(args, set("extensions::health_check::endpoint", c.CollectorHealth)...)
+	if c.Profile != "" {
+		args = append(args, set("processors::identity::profile", c.Profile)...)
+		args = append(args, set("exporters::faultline_clickhouse::profile", c.Profile)...)
+	}
+	host, port, err := net.SplitHostPort(c.CollectorMetrics)
+	if err == nil {
+		args = append(args, "--config", fmt.Sprintf("yaml:{service: {telemetry: {metrics: {readers: [{pull: {exporter: {prometheus: {host: %q, port: %s}}}}]}}}}", host, port))
+	}
+	return args
+}
+
+// write keeps a part's configuration in the data folder, where it can be looked at.
+func (c upConfig) write(name string, content any) (string, error) {
+	text, err := yaml.Marshal(content)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(c.DataDir, name)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return "", fmt.Errorf("write configuration: %w", err)
+	}
+	return path, nil
+}
+
+// programs finds the other programs beside this one.
+func programs() (func(string) string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	folder := filepath.Dir(self)
+	for _, name := range []string{"faultline-collector", "faultline-correlator", "faultline-provisioner"} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			return nil, fmt.Errorf("%s is not beside %s: build all programs with make build", name, filepath.Base(self))
+		}
+	}
+	return func(name string) string { return filepath.Join(folder, name) }, nil
+}
