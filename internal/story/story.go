@@ -9,11 +9,13 @@
 // Columns: time of day, service.name, what it is (a severity, the name of an event, or "span" with its
 // duration and perhaps "error"), attributes, and after "|" the body. observed=TIME sets when it was
 // seen, which is a moment after its time otherwise; resource.KEY=VALUE goes to the resource; span_id,
-// parent_span_id, trace_id and name are the record's own fields. "def NAME k=v …" names attributes that
+// parent_span_id, trace_id and name are the record's own fields; ids may be short names. "def NAME k=v …" names attributes that
 // "@NAME" repeats.
 package story
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -127,11 +129,11 @@ func attribute(r *record.Record, word string) error {
 		r.Observed = at
 		return err
 	case key == "trace_id":
-		r.TraceID = value
+		r.TraceID = hexID(value, 32)
 	case key == "span_id":
-		r.SpanID = value
+		r.SpanID = hexID(value, 16)
 	case key == "parent_span_id":
-		r.ParentID = value
+		r.ParentID = hexID(value, 16)
 	case key == "name" && r.Signal == record.Span:
 		r.Name = value
 	case key == "kind" && r.Signal == record.Span:
@@ -144,6 +146,15 @@ func attribute(r *record.Record, word string) error {
 		r.Attrs = append(r.Attrs, record.Attr{Key: key, Value: value})
 	}
 	return nil
+}
+
+// hexID makes an id of n hex digits out of a short name such as t1.
+func hexID(name string, n int) string {
+	if _, err := hex.DecodeString(name); err == nil && len(name) == n {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:])[:n]
 }
 
 // clock reads a time of Day, or a full RFC 3339 time.
