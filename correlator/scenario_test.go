@@ -4,13 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"golang.org/x/tools/txtar"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/rules"
@@ -19,45 +15,16 @@ import (
 	"github.com/faultline-io/faultline/internal/story"
 )
 
-// scenario is one story: the tale, its telemetry, and the verdict that an engineer would give.
-//
-// The verdict section holds `allocation ID outcome` lines, each followed by `fault rule confidence` (or
-// `fault layer.*`), `candidate layer`, `missing layer`, `drift projection field`, `finding kind`,
-// `state S`, `cleared` and `says "words"` lines that must hold.
-type scenario struct {
-	name    string
-	records []*record.Record
-	want    []string
-}
-
-func scenarios(t testing.TB) []scenario {
+// scenarios are the stories. Their verdict section holds `allocation ID outcome` lines, each followed by
+// `fault rule confidence` (or `fault layer.*`), `candidate layer`, `missing layer`, `drift projection
+// field`, `finding kind`, `state S`, `cleared` and `says "words"` lines that must hold.
+func scenarios(t testing.TB) []story.Scenario {
 	t.Helper()
-	files, err := filepath.Glob("testdata/scenarios/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no scenarios: ", err)
+	all, err := story.Load("testdata/scenarios")
+	if err != nil {
+		t.Fatal(err)
 	}
-	var out []scenario
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := scenario{name: strings.TrimSuffix(filepath.Base(f), ".txtar")}
-		for _, section := range txtar.Parse(text).Files {
-			switch section.Name {
-			case "telemetry":
-				if s.records, err = story.Parse(string(section.Data)); err != nil {
-					t.Fatalf("%s: %v", f, err)
-				}
-			case "verdict":
-				s.want = strings.Split(strings.TrimSpace(string(section.Data)), "\n")
-			default:
-				t.Fatalf("%s: unknown section %s", f, section.Name)
-			}
-		}
-		out = append(out, s)
-	}
-	return out
+	return all
 }
 
 func defaultProfile(t testing.TB) *profile.Profile {
@@ -86,8 +53,8 @@ func copies(in []*record.Record) []*record.Record {
 
 func TestScenarios(t *testing.T) {
 	for _, s := range scenarios(t) {
-		t.Run(s.name, func(t *testing.T) {
-			check(t, analyze(t, s.records), s.want)
+		t.Run(s.Name, func(t *testing.T) {
+			check(t, analyze(t, s.Records), s.Verdict)
 		})
 	}
 }
@@ -164,16 +131,16 @@ func show(v correlator.Verdict) string {
 // The same records in any order, some twice, give the same answer to the byte.
 func TestOrderAndDuplicatesDoNotMatter(t *testing.T) {
 	for _, s := range scenarios(t) {
-		want, _ := json.Marshal(analyze(t, s.records).Allocations)
+		want, _ := json.Marshal(analyze(t, s.Records).Allocations)
 		for seed := range uint64(5) {
 			r := rand.New(rand.NewPCG(seed, 5))
-			mixed := slices.Clone(s.records)
+			mixed := slices.Clone(s.Records)
 			for range len(mixed) / 20 {
 				mixed = append(mixed, mixed[r.IntN(len(mixed))])
 			}
 			r.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
 			if got, _ := json.Marshal(analyze(t, mixed).Allocations); string(got) != string(want) {
-				t.Errorf("%s: seed %d gives another answer", s.name, seed)
+				t.Errorf("%s: seed %d gives another answer", s.Name, seed)
 			}
 		}
 	}
@@ -184,7 +151,7 @@ func TestOrderAndDuplicatesDoNotMatter(t *testing.T) {
 func TestWithheldLayersNeverMoveTheBlame(t *testing.T) {
 	for _, s := range scenarios(t) {
 		owners := map[string]bool{}
-		for _, a := range analyze(t, s.records).Allocations {
+		for _, a := range analyze(t, s.Records).Allocations {
 			for _, f := range a.Verdict.Faults {
 				owners[a.ID+" "+f.Layer] = true
 			}
@@ -192,18 +159,18 @@ func TestWithheldLayersNeverMoveTheBlame(t *testing.T) {
 		p := defaultProfile(t)
 		for _, layer := range p.Layers {
 			var rest []*record.Record
-			for _, r := range s.records {
+			for _, r := range s.Records {
 				if p.Layer(r.Service, r.Scope, r.Attr) != layer {
 					rest = append(rest, r)
 				}
 			}
-			if len(rest) == len(s.records) {
+			if len(rest) == len(s.Records) {
 				continue
 			}
 			for _, a := range analyze(t, rest).Allocations {
 				for _, f := range a.Verdict.Faults {
 					if !owners[a.ID+" "+f.Layer] {
-						t.Errorf("%s without %s: %s is blamed by %s (%s)", s.name, layer, f.Layer, f.Rule, f.Summary)
+						t.Errorf("%s without %s: %s is blamed by %s (%s)", s.Name, layer, f.Layer, f.Rule, f.Summary)
 					}
 				}
 			}
@@ -215,12 +182,12 @@ func TestWithheldLayersNeverMoveTheBlame(t *testing.T) {
 // again, without the cited ones never.
 func TestFaultsAreGrounded(t *testing.T) {
 	for _, s := range scenarios(t) {
-		answer := analyze(t, s.records)
+		answer := analyze(t, s.Records)
 		for _, a := range answer.Allocations {
 			for _, f := range a.Verdict.Faults {
 				keep := func(cited bool) []*record.Record {
 					var out []*record.Record
-					for _, r := range s.records {
+					for _, r := range s.Records {
 						isCited := slices.Contains(f.Evidence, record.Ref(r.Key()))
 						if cited && (isCited || r.IsEvent()) || !cited && !isCited {
 							out = append(out, r)
@@ -229,10 +196,10 @@ func TestFaultsAreGrounded(t *testing.T) {
 					return out
 				}
 				if !blames(analyze(t, keep(true)), a.ID, f.Layer, f.Mechanism) {
-					t.Errorf("%s: %s does not stand on its evidence", s.name, f.Rule)
+					t.Errorf("%s: %s does not stand on its evidence", s.Name, f.Rule)
 				}
 				if blames(analyze(t, keep(false)), a.ID, f.Layer, "") {
-					t.Errorf("%s: %s is blamed without its evidence", s.name, f.Layer)
+					t.Errorf("%s: %s is blamed without its evidence", s.Name, f.Layer)
 				}
 			}
 		}

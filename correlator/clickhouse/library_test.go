@@ -1,0 +1,174 @@
+package clickhouse_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/config/configopaque"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
+	"go.opentelemetry.io/collector/exporter/exportertest"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/processor/processortest"
+
+	"github.com/faultline-io/faultline/collector/clickhouseexporter"
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/clickhouse"
+	"github.com/faultline-io/faultline/correlator/memory"
+	"github.com/faultline-io/faultline/correlator/rules"
+	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
+	"github.com/faultline-io/faultline/internal/otlpfile"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/schema"
+	"github.com/faultline-io/faultline/internal/story"
+	"github.com/faultline-io/faultline/processors/identityprocessor"
+)
+
+// fill writes records as the Collector does: one after the other, so that nothing is known of what comes
+// later, through the identity processor where stamped.
+func fill(t testing.TB, dsn string, records []*record.Record, stamped bool) {
+	t.Helper()
+	ctx, host := t.Context(), componenttest.NewNopHost()
+	f := clickhouseexporter.NewFactory()
+	cfg := f.CreateDefaultConfig().(*clickhouseexporter.Config)
+	cfg.DSN = configopaque.String(dsn)
+	cfg.Queue = configoptional.None[exporterhelper.QueueBatchConfig]()
+	logs, err := f.CreateLogs(ctx, exportertest.NewNopSettings(f.Type()), cfg)
+	must(t, err)
+	traces, err := f.CreateTraces(ctx, exportertest.NewNopSettings(f.Type()), cfg)
+	must(t, err)
+	must(t, logs.Start(ctx, host))
+	must(t, traces.Start(ctx, host))
+	defer func() {
+		must(t, logs.Shutdown(context.Background()))
+		must(t, traces.Shutdown(context.Background()))
+	}()
+	toLogs, toTraces := logs.ConsumeLogs, traces.ConsumeTraces
+	if stamped {
+		f := identityprocessor.NewFactory()
+		cfg := f.CreateDefaultConfig()
+		pl, err := f.CreateLogs(ctx, processortest.NewNopSettings(f.Type()), cfg, logs)
+		must(t, err)
+		pt, err := f.CreateTraces(ctx, processortest.NewNopSettings(f.Type()), cfg, traces)
+		must(t, err)
+		must(t, pl.Start(ctx, host))
+		must(t, pt.Start(ctx, host))
+		defer func() {
+			must(t, pl.Shutdown(context.Background()))
+			must(t, pt.Shutdown(context.Background()))
+		}()
+		toLogs, toTraces = pl.ConsumeLogs, pt.ConsumeTraces
+	}
+	text, err := otlpfile.Write(records)
+	must(t, err)
+	for line := range bytes.SplitSeq(bytes.TrimSpace(text), []byte("\n")) {
+		if bytes.Contains(line, []byte(`"resourceSpans"`)) {
+			td, err := new(ptrace.JSONUnmarshaler).UnmarshalTraces(line)
+			must(t, err)
+			must(t, toTraces(ctx, td))
+			continue
+		}
+		ld, err := new(plog.JSONUnmarshaler).UnmarshalLogs(line)
+		must(t, err)
+		must(t, toLogs(ctx, ld))
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every scenario gives the same verdict from the store as from the file, whatever was known when its
+// records were written.
+func TestTheStoreAndTheFileAgree(t *testing.T) {
+	p, err := profile.Load("")
+	must(t, err)
+	all, err := story.Load("../testdata/scenarios")
+	must(t, err)
+	for _, s := range all {
+		for _, stamped := range []bool{false, true} {
+			name := s.Name + "/unstamped"
+			if stamped {
+				name = s.Name + "/stamped"
+			}
+			t.Run(name, func(t *testing.T) {
+				dsn := embeddedtest.DSN(t)
+				fill(t, dsn, s.Records, stamped)
+				conn, err := schema.Open(t.Context(), dsn)
+				must(t, err)
+				defer func() { _ = conn.Close() }()
+				compare(t, p, memory.New(p, s.Records), clickhouse.New(conn, p))
+			})
+		}
+	}
+}
+
+func compare(t *testing.T, p *profile.Profile, file, store correlator.Library) {
+	t.Helper()
+	ctx := t.Context()
+	listed, err := file.List(ctx, correlator.ListQuery{Limit: 1000})
+	must(t, err)
+	stored, err := store.List(ctx, correlator.ListQuery{Limit: 1000})
+	must(t, err)
+	if len(stored) != len(listed) {
+		t.Errorf("the store lists %d allocations, the file %d", len(stored), len(listed))
+	}
+	for _, one := range listed {
+		want, err := correlator.Judgement(ctx, file, p, rules.All(), one.ID, 0)
+		must(t, err)
+		got, err := correlator.Judgement(ctx, store, p, rules.All(), one.ID, 0)
+		must(t, err)
+		want.Verdict.AsOf, got.Verdict.AsOf = 0, 0 // a file ends with its newest record, a platform goes on
+		if d := cmp.Diff(asJSON(want), asJSON(got)); d != "" {
+			t.Errorf("%s: file (-) and store (+) differ:\n%s", one.ID, d)
+		}
+	}
+}
+
+func asJSON(a correlator.Allocation) string {
+	b, _ := json.MarshalIndent(a, "", " ")
+	return string(b)
+}
+
+func TestResolveAnyIdentifier(t *testing.T) {
+	p, err := profile.Load("")
+	must(t, err)
+	records, err := story.Parse(`
+10:00:00 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=running
+10:00:01 provisioner task.state task_id=k-1 workflow_id=w-1 node_id=n-1 to=queued
+10:00:02 api info request_id=r-1 task_id=k-1 | asked
+10:00:03 provisioner node.assigned allocation_id=a-1 node_id=n-1
+`)
+	must(t, err)
+	dsn := embeddedtest.DSN(t)
+	fill(t, dsn, records, false)
+	conn, err := schema.Open(t.Context(), dsn)
+	must(t, err)
+	defer func() { _ = conn.Close() }()
+	l := clickhouse.New(conn, p)
+	for _, id := range []string{"a-1", "w-1", "k-1", "r-1", "n-1"} {
+		got, err := l.Resolve(t.Context(), id)
+		must(t, err)
+		if d := cmp.Diff([]string{"a-1"}, got); d != "" {
+			t.Errorf("%s: %s", id, d)
+		}
+	}
+	for _, id := range []string{"nobody", "it's\\\t'", ""} {
+		if got, err := l.Resolve(t.Context(), id); err != nil || len(got) > 0 {
+			t.Errorf("%q: %v %v", id, got, err)
+		}
+	}
+	if _, err := l.Story(t.Context(), "nobody", 0); !errors.Is(err, correlator.ErrUnknown) {
+		t.Error(err)
+	}
+}

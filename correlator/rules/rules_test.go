@@ -1,0 +1,77 @@
+package rules_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/rules"
+	"github.com/faultline-io/faultline/internal/profile"
+)
+
+var update = flag.Bool("update", false, "write docs/rules.md anew")
+
+const page = "../../docs/rules.md"
+
+func TestRulesAreWellFormed(t *testing.T) {
+	p, err := profile.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, r := range rules.All() {
+		switch {
+		case seen[r.ID]:
+			t.Errorf("%s stands twice", r.ID)
+		case r.Looks == "" || r.Find == nil || r.NextCheck == "":
+			t.Errorf("%s says too little", r.ID)
+		case r.Layer != "" && !p.Knows(r.Layer):
+			t.Errorf("%s names layer %q, which the default profile does not know", r.ID, r.Layer)
+		case r.Layer != "" && !strings.HasPrefix(r.ID, r.Layer+"."):
+			t.Errorf("%s does not begin with its layer", r.ID)
+		}
+		seen[r.ID] = true
+	}
+}
+
+func TestThePageIsTrue(t *testing.T) {
+	want := render()
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil { //nolint:gosec // a page for everyone
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil || string(got) != want {
+		t.Errorf("docs/rules.md is not what the rules say (go test ./correlator/rules -update): %v", err)
+	}
+}
+
+func render() string {
+	var b strings.Builder
+	b.WriteString(`# Rules
+
+Generated from the rules themselves. A rule looks at one trouble (something that was owed and did not come) and gives evidence for
+one cause. Which evidence wins is decided by these tie-breaks, in this order:
+
+`)
+	for i, tb := range correlator.Tiebreaks() {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, tb.Name)
+	}
+	b.WriteString("\n| rule | layer | mechanism | looks for | next check |\n|---|---|---|---|---|\n")
+	all := rules.All()
+	slices.SortFunc(all, func(a, b correlator.Rule) int { return strings.Compare(a.ID, b.ID) })
+	for _, r := range all {
+		layer, mechanism := r.Layer, r.Mechanism
+		if layer == "" {
+			layer, mechanism = "any", "error"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.ID, layer, mechanism, r.Looks, r.NextCheck)
+	}
+	b.WriteString("\n`projection.stale` is the judge's own: a view that lags longer than its grace while nothing else explains why.\n")
+	return b.String()
+}
