@@ -8,6 +8,7 @@ import (
 
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // batch is the rows of one insert, column by column, and the facts that its records state.
@@ -91,7 +92,16 @@ func (b *batch) add(r *record.Record, key string) {
 	b.keys = append(b.keys, keys)
 	via, _ := r.Stamped.Get(viaAttribute)
 	b.via = append(b.via, via)
-	b.digests = append(b.digests, key+r.Content())
+	b.digests = append(b.digests, says(r, key))
+}
+
+// says covers all that the emitter said. A key that is a digest of the content does so by itself; one
+// that the producer chose does not.
+func says(r *record.Record, key string) string {
+	if id, _ := r.Attrs.Get(semconv.EventIDKey); id == "" && r.Signal == record.Log {
+		return key
+	}
+	return key + r.Content()
 }
 
 // token names the content of rows [from, to): the same records give the same token, whenever and by

@@ -2,6 +2,7 @@ package clickhouseexporter
 
 import (
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/schema"
 )
+
+var quiet = slog.New(slog.DiscardHandler)
 
 func connect(t testing.TB, dsn string) driver.Conn {
 	t.Helper()

@@ -8,7 +8,8 @@
 -- range as well ("allocation_id = '' AND node_id = ?"), and those without a machine by service and time
 -- (context: a peer's heartbeat, a deployment).
 -- Skip indexes: the same machine, installation, trace, workflow or any own key ("kind:id") wherever the
--- row lies; `key` for citing a record by its ref; `time` for windows over all services.
+-- row lies; the first half of `key` for the record that a ref cites ("substring(key, 1, 16) = ?"); `time`
+-- for windows over all services. Conditions on two of them joined by OR use none: ask one by one.
 -- Partitions follow the time of arrival, since a stamped time is anybody's claim: a clock gone wild
 -- must neither open a thousand partitions nor have its records expire at once.
 CREATE TABLE IF NOT EXISTS events
@@ -49,7 +50,7 @@ CREATE TABLE IF NOT EXISTS events
     provider_job     String CODEC(ZSTD(1)),
     keys             Array(String) CODEC(ZSTD(1)),
     via              LowCardinality(String),
-    INDEX by_key           key              TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_ref           substring(key, 1, 16) TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_keys          keys             TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_node          node_id          TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_node_instance node_instance_id TYPE bloom_filter(0.01) GRANULARITY 1,
