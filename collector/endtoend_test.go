@@ -233,3 +233,29 @@ func TestKilled(t *testing.T) {
 	t.Logf("%d batches acknowledged, %d records, %d rows", len(s.acked), len(s.acked)*perBatch, rows)
 	c.stop()
 }
+
+// Stopped in good order while the store is away, the Collector keeps its queue all the same.
+func TestStoppedWhileTheStoreIsAway(t *testing.T) {
+	cfg := embeddedtest.Config(t.TempDir())
+	cfg.Listen = ports(t, 1)[0]
+	store, err := embeddedtest.Start(t, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newProcess(t, store.DSN)
+	conn := connect(t, store.DSN)
+	s := &sender{c: c}
+	s.send(3)
+	c.eventually("the store has the first", func() error { return s.missing(conn) })
+	if err := store.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	s.send(20)
+	time.Sleep(time.Second) // the queue has met the store's absence
+	c.stop()
+	if _, err := embeddedtest.Start(t, cfg); err != nil {
+		t.Fatal(err)
+	}
+	c.start()
+	c.eventually("every acknowledged record is there", func() error { return s.missing(conn) })
+}
