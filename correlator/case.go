@@ -67,8 +67,8 @@ func Names(e *Event, node string) bool {
 	if node == "" {
 		return false
 	}
-	if e.Resolution.Node != "" {
-		return e.Resolution.Node == node
+	if e.Node != "" {
+		return e.Node == node
 	}
 	return e.Attr(semconv.HostName) == node || mentions(e.Text, strings.ToLower(node)) ||
 		mentions(strings.ToLower(e.Attr(semconv.TLSPeerSubject)), strings.ToLower(node))

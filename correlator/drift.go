@@ -137,7 +137,7 @@ func findings(c *Case) []Finding {
 func (c *Case) assignmentsOf(node string) []string {
 	out := []string{}
 	for _, e := range c.Events {
-		if e.Signal == record.Log && (e.Is(semconv.EventNodeAssigned) || e.Is(semconv.EventNodeUnassigned)) && e.Resolution.Node == node {
+		if e.Signal == record.Log && (e.Is(semconv.EventNodeAssigned) || e.Is(semconv.EventNodeUnassigned)) && e.Node == node {
 			out = append(out, e.Ref)
 		}
 	}

@@ -38,7 +38,7 @@ func (e *Event) Attr(key string) string { return e.Record.Attr(key) }
 func (e *Event) To() string { return e.Attr(semconv.To) }
 
 // Is says whether this is the lifecycle event of that name.
-func (e *Event) Is(name string) bool { return e.IsEvent() && e.Record.Name == name }
+func (e *Event) Is(name string) bool { return e.IsEvent() && e.Name == name }
 
 // Own gives the identifier of a kind that the record carries by itself.
 func (e *Event) Own(k identity.Kind) string { return e.Keys.First(k) }
@@ -54,7 +54,7 @@ func (e *Event) EndAt() int64 {
 // Failed says whether the record tells of a failure by its form: an error status, a severity of warning
 // or worse, an HTTP or gRPC status that refuses.
 func (e *Event) Failed() bool {
-	if e.IsEvent() && isLifecycle(e.Record.Name) {
+	if e.IsEvent() && isLifecycle(e.Name) {
 		return false // what states mean is worked out from their sequence
 	}
 	return e.Severity >= severityWarn || e.Status == "error" || e.HTTP.Refused() || e.GRPCFailed()

@@ -109,7 +109,7 @@ func tellsOfFailure(e *Event) bool {
 	if !e.IsEvent() {
 		return false
 	}
-	switch e.Record.Name {
+	switch e.Name {
 	case semconv.EventTaskState:
 		return e.To() == semconv.Failed || e.To() == semconv.Rejected || e.To() == semconv.Lost
 	case semconv.EventProviderState, semconv.EventWorkflowState, semconv.EventAllocationState, semconv.EventOutbox:
@@ -126,12 +126,12 @@ func (c *Case) concerns(e *Event, t *Trouble) bool {
 	calls := c.userCalls()
 	ofUser := e.Layer == semconv.LayerClient || calls[e.TraceID] || calls[e.Own(identity.Request)]
 	if t.Kind == RequestTrouble {
-		return ofUser || e.Resolution.Node == "" && e.Own(identity.Task) == ""
+		return ofUser || e.Node == "" && e.Own(identity.Task) == ""
 	}
 	if ofUser {
 		return t.Kind == StateTrouble || t.Kind == OverdueTrouble
 	}
-	if t.Node != "" && e.Resolution.Node != "" && e.Resolution.Node != t.Node {
+	if t.Node != "" && e.Node != "" && e.Node != t.Node {
 		return false
 	}
 	return !c.otherInstance(e, t)

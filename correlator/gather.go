@@ -149,7 +149,7 @@ func (g *Gathering) Attributions() []Attribution {
 	for i, key := range g.keys {
 		a := Attribution{N: i + 1}
 		if e := byKey[key]; e != nil {
-			a.Ref, a.Allocation, a.Node = known(e.Ref), known(e.Allocation), known(e.Resolution.Node)
+			a.Ref, a.Allocation, a.Node = known(e.Ref), known(e.Allocation), known(e.Node)
 			a.NodeInstance, a.Workflow, a.Via = known(e.NodeInstance), known(e.Workflow), known(string(e.Via))
 		}
 		out = append(out, a)

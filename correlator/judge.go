@@ -272,7 +272,7 @@ func (j *judgement) partyWorksAgain(k cause) int64 {
 		return 0
 	}
 	e := j.c.firstAfter(k.ev.Last, func(e *Event) bool {
-		return e.Is(semconv.EventTaskState) && e.Resolution.Node == k.party && (e.To() == semconv.Dispatched || e.To() == semconv.Succeeded)
+		return e.Is(semconv.EventTaskState) && e.Node == k.party && (e.To() == semconv.Dispatched || e.To() == semconv.Succeeded)
 	})
 	if e == nil {
 		return 0

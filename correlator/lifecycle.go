@@ -95,8 +95,8 @@ func readLifecycle(c *Case) Lifecycle {
 	runs := map[string]*Run{}
 	tasks := map[string]*Attempt{}
 	for _, e := range c.Events {
-		if e.Resolution.Node != "" && !slices.Contains(l.Nodes, e.Resolution.Node) && (e.Own(identity.Task) != "" || e.Is(semconv.EventNodeAssigned)) {
-			l.Nodes = append(l.Nodes, e.Resolution.Node)
+		if e.Node != "" && !slices.Contains(l.Nodes, e.Node) && (e.Own(identity.Task) != "" || e.Is(semconv.EventNodeAssigned)) {
+			l.Nodes = append(l.Nodes, e.Node)
 		}
 		if l.Cancel == nil && asksForEnd(e) {
 			l.Cancel = e
@@ -109,16 +109,16 @@ func readLifecycle(c *Case) Lifecycle {
 			if id == "" || change.To == "" {
 				return
 			}
-			r := runs[e.Record.Name+id]
+			r := runs[e.Name+id]
 			if r == nil {
 				r = &Run{ID: id}
-				runs[e.Record.Name+id] = r
+				runs[e.Name+id] = r
 				*list = append(*list, r)
 			}
 			r.Operation = firstOf(r.Operation, operation)
 			r.Changes = append(r.Changes, change)
 		}
-		switch e.Record.Name {
+		switch e.Name {
 		case semconv.EventAllocationState:
 			if change.To != "" {
 				l.States = append(l.States, change)
@@ -160,7 +160,7 @@ func (l *Lifecycle) task(open map[string]*Attempt, e *Event) {
 		a = begin()
 	}
 	a.Type = firstOf(a.Type, e.Attr(semconv.TaskType))
-	a.Node, a.Instance = firstOf(a.Node, e.Resolution.Node), firstOf(a.Instance, e.NodeInstance)
+	a.Node, a.Instance = firstOf(a.Node, e.Node), firstOf(a.Instance, e.NodeInstance)
 	a.Workflow = firstOf(a.Workflow, e.Workflow)
 	switch to {
 	case semconv.Queued:

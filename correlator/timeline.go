@@ -94,9 +94,7 @@ func causes(sorted []*Event) [][]int {
 		for rank := range 2 {
 			for _, i := range s[rank] {
 				for _, later := range s[rank+1:] {
-					for _, j := range later {
-						after[i] = append(after[i], j)
-					}
+					after[i] = append(after[i], later...)
 				}
 			}
 		}
@@ -150,14 +148,14 @@ func (e *Event) entry(via identity.Via) Entry {
 		}
 	}
 	for key, id := range map[string]string{
-		semconv.AllocationID: e.Allocation, semconv.WorkflowID: e.Workflow, semconv.NodeID: e.Resolution.Node, semconv.NodeInstanceID: e.NodeInstance,
+		semconv.AllocationID: e.Allocation, semconv.WorkflowID: e.Workflow, semconv.NodeID: e.Node, semconv.NodeInstanceID: e.NodeInstance,
 	} {
 		if id != "" && ids[key] == "" {
 			ids[key] = id
 		}
 	}
 	return Entry{
-		Time: Time(e.Time), Observed: Time(e.Observed), Layer: e.Layer, Source: e.Service, Kind: e.kind(), Name: e.Record.Name,
+		Time: Time(e.Time), Observed: Time(e.Observed), Layer: e.Layer, Source: e.Service, Kind: e.kind(), Name: e.Name,
 		Severity: severityName(e.Severity), Summary: e.Summary(), IDs: ids, Via: string(via), Ref: e.Ref,
 	}
 }
@@ -172,7 +170,7 @@ var kindsByName = map[string]string{
 
 func (e *Event) kind() string {
 	if e.IsEvent() {
-		if k, ok := kindsByName[e.Record.Name]; ok {
+		if k, ok := kindsByName[e.Name]; ok {
 			return k
 		}
 	}
@@ -197,10 +195,10 @@ func (e *Event) Summary() string {
 	switch {
 	case e.Signal == record.Span:
 		return e.spanSummary()
-	case !e.IsEvent() || !isLifecycle(e.Record.Name):
-		return firstLine(e.Body, e.Record.Name)
+	case !e.IsEvent() || !isLifecycle(e.Name):
+		return firstLine(e.Body, e.Name)
 	}
-	switch e.Record.Name {
+	switch e.Name {
 	case semconv.EventBinding:
 		return join(a(semconv.SubjectKind), a(semconv.SubjectID), "belongs to", a(semconv.ObjectKind), a(semconv.ObjectID))
 	case semconv.EventNodeAssigned:
@@ -226,7 +224,7 @@ func (e *Event) Summary() string {
 	case semconv.EventHeartbeat:
 		return join(a(semconv.Component), "is alive")
 	}
-	return join(strings.TrimSuffix(e.Record.Name, ".state"), arrow(a(semconv.From), e.To()), because(a(semconv.Reason)))
+	return join(strings.TrimSuffix(e.Name, ".state"), arrow(a(semconv.From), e.To()), because(a(semconv.Reason)))
 }
 
 func (e *Event) spanSummary() string {
@@ -238,7 +236,7 @@ func (e *Event) spanSummary() string {
 	if e.HTTP.Status != 0 {
 		status = fmt.Sprint(e.HTTP.Status)
 	}
-	return join(e.Record.Name, status, took, because(firstLine(e.StatusMessage, "")))
+	return join(e.Name, status, took, because(firstLine(e.StatusMessage, "")))
 }
 
 func join(parts ...string) string {

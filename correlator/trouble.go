@@ -76,7 +76,7 @@ func taskTroubles(c *Case) []*Trouble {
 		if a.Over == nil {
 			continue
 		}
-		what, owes := "", ""
+		var what, owes string
 		switch a.Over.To() {
 		case semconv.Failed:
 			what = "failed"
@@ -357,7 +357,7 @@ func callKey(e *Event) string {
 	if e.HTTP.Method != "" || e.HTTP.Path != "" {
 		return join(e.HTTP.Method, e.HTTP.Path)
 	}
-	return firstOf(e.Record.Name, "of "+e.Service)
+	return firstOf(e.Name, "of "+e.Service)
 }
 
 func callFailed(e *Event) bool {

@@ -98,7 +98,7 @@ func up(ctx context.Context, cfg upConfig, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := cfg.portsAreFree(); err != nil {
+	if err := cfg.portsAreFree(ctx); err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(out, "faultline: starting, data in %s\n", cfg.DataDir)
@@ -124,7 +124,7 @@ func setUpStore(ctx context.Context, cfg upConfig, out io.Writer) (string, error
 }
 
 // portsAreFree finds a taken port before anything is started, and says which.
-func (c upConfig) portsAreFree() error {
+func (c upConfig) portsAreFree(ctx context.Context) error {
 	addresses := map[string]string{
 		"otlp.grpc": c.OTLP.GRPC, "otlp.http": c.OTLP.HTTP, "collector_health": c.CollectorHealth,
 		"collector_metrics": c.CollectorMetrics, "correlator": c.Correlator,
@@ -137,7 +137,7 @@ func (c upConfig) portsAreFree() error {
 	}
 	var taken []error
 	for key, address := range addresses {
-		l, err := net.Listen("tcp", address) //nolint:noctx // at once
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 		if err != nil {
 			taken = append(taken, fmt.Errorf("%s: %w (another address goes into a file: faultline up --config FILE)", key, err))
 			continue

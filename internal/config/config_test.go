@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 		{"environment default", "name: ${env:SAMPLE_ABSENT:-d}\n", ""},
 		{"environment missing", "port: 1\nname: ${env:SAMPLE_ABSENT}\n", "f.yaml: line 2: environment variable SAMPLE_ABSENT is not set"},
 		{"commented", "# ${env:SAMPLE_ABSENT}\n", ""},
-		{"unknown key", "name: x\nnmae: y\n", `f.yaml:2: unknown key "nmae"`},
+		{"unknown key", "name: x\nports: y\n", `f.yaml:2: unknown key "ports"`},
 		{"wrong type", "port: many\n", "f.yaml:1: "},
 		{"not YAML", "a: [\n", "f.yaml:"},
 		{"two documents", "name: x\n---\nname: y\n", "f.yaml: more than one YAML document"},

@@ -67,7 +67,7 @@ func (d *Reader) read(name string, r io.Reader) error {
 		z, err := gzip.NewReader(buffered)
 		if err != nil {
 			d.Reject(Rejection{name, 1, "gzip: " + err.Error()})
-			return nil
+			return nil //nolint:nilerr // what cannot be read is reported, and no error of ours
 		}
 		buffered = bufio.NewReaderSize(z, 1<<20)
 	}
@@ -89,7 +89,7 @@ func (d *Reader) read(name string, r io.Reader) error {
 			}
 		}
 		if err != nil {
-			return nil
+			return nil //nolint:nilerr // the end of the file, or of what can be read of it
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // form and the headers (telemetry contract §1). Attribute names are compared in lower case.
 func builtinAttributes() map[string]identity.Kind {
 	out := map[string]identity.Kind{}
-	for k := identity.Allocation; identity.Kind(k).Attribute() != ""; k++ {
+	for k := identity.Allocation; k.Attribute() != ""; k++ {
 		name := k.Attribute()
 		out[name] = k
 		out[strings.ReplaceAll(name, "_", ".")] = k

@@ -71,7 +71,7 @@ func (o *Ops) ready(w http.ResponseWriter, r *http.Request) {
 // Serve answers on address until ctx ends, then lets requests in flight finish for up to grace.
 // A port that is taken is an error that names the address.
 func Serve(ctx context.Context, address string, h http.Handler, grace time.Duration) error {
-	l, err := net.Listen("tcp", address)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", address, err)
 	}
@@ -94,6 +94,8 @@ func ServeOn(ctx context.Context, l net.Listener, h http.Handler, grace time.Dur
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.Close() // a client that streams for ever must not keep the process
 	}
-	<-done
+	if served := <-done; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
 	return err
 }

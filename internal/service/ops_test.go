@@ -26,7 +26,7 @@ func TestOpsPages(t *testing.T) {
 	ops.Ready("store", func(context.Context) error { return failing })
 	get := func(path string) (int, string) {
 		w := httptest.NewRecorder()
-		ops.Handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		ops.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		return w.Code, w.Body.String()
 	}
 	if code, _ := get("/readyz"); code != http.StatusOK {
