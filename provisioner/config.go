@@ -29,7 +29,7 @@ type Config struct {
 // DefaultConfig listens on this machine only.
 func DefaultConfig() Config {
 	return Config{
-		Database: "provisioner.db", Control: "127.0.0.1:8081", Node: "127.0.0.1:8082", Ops: "127.0.0.1:8083",
+		Database: "provisioner.db", Control: "127.0.0.1:8681", Node: "127.0.0.1:8683", Ops: "127.0.0.1:8682",
 		Slow: 250 * time.Millisecond, Grace: 10 * time.Second,
 		Log: service.DefaultLogConfig(), Telemetry: telemetry.DefaultConfig(), Workflow: workflow.DefaultConfig(),
 		Fleet: fleet.DefaultConfig(), Outbox: outbox.DefaultConfig(),

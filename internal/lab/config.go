@@ -1,0 +1,84 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/faultline-io/faultline/provisioner"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+)
+
+// Config is the whole configuration of a lab.
+type Config struct {
+	Data        string           `yaml:"data"`        // folder for certificates and truth.jsonl
+	Export      string           `yaml:"export"`      // OTLP/JSON lines of everything the lab says; empty: none
+	Provisioner string           `yaml:"provisioner"` // base URL of its control API
+	NodeAPI     string           `yaml:"node_api"`    // address of its node API
+	Ingress     string           `yaml:"ingress"`     // addresses of the lab's own parts
+	API         string           `yaml:"api"`
+	Auth        string           `yaml:"auth"`
+	DeadAPI     string           `yaml:"dead_api"` // where the API of region west should listen, and nobody does
+	Every       time.Duration    `yaml:"every"`    // between two new allocations
+	Count       int              `yaml:"count"`    // allocations to make; 0: for ever
+	Duration    time.Duration    `yaml:"duration"` // for how long to make new ones; 0: for ever
+	Nodes       int              `yaml:"nodes"`    // healthy machines
+	Seed        uint64           `yaml:"seed"`     // of the schedule
+	Stories     []string         `yaml:"stories"`  // to play; empty: all
+	Scale       float64          `yaml:"scale"`    // of every duration in the simulation: 0.5 is twice as fast
+	Telemetry   telemetry.Config `yaml:"telemetry"`
+}
+
+// DefaultConfig starts an allocation every two seconds, for ever.
+func DefaultConfig() Config {
+	c := Config{
+		Data: "lab", Provisioner: "http://127.0.0.1:8681", NodeAPI: "127.0.0.1:8683", Ingress: "127.0.0.1:9443",
+		API: "127.0.0.1:9481", Auth: "127.0.0.1:9482", DeadAPI: "127.0.0.1:9483",
+		Every: 2 * time.Second, Nodes: 6, Seed: 1, Scale: 1, Telemetry: telemetry.DefaultConfig(),
+	}
+	c.Telemetry.Heartbeat = 2 * time.Second
+	return c
+}
+
+// Validate names the key that is wrong.
+func (c Config) Validate() error {
+	var own []error
+	say := func(format string, args ...any) { own = append(own, fmt.Errorf(format, args...)) }
+	if c.Data == "" {
+		say("data: must be set")
+	}
+	if c.Every <= 0 || c.Duration < 0 || c.Count < 0 {
+		say("every must be positive, duration and count not negative")
+	}
+	if c.Nodes < 1 || c.Nodes > 100 {
+		say("nodes: must be 1 to 100")
+	}
+	if c.Scale <= 0 || c.Scale > 100 {
+		say("scale: must be above 0 and at most 100")
+	}
+	for _, name := range c.Stories {
+		if _, ok := storyNamed(name); !ok {
+			say("stories: there is none called %q", name)
+		}
+	}
+	return errors.Join(append(own, c.Telemetry.Validate())...)
+}
+
+// ProvisionerConfig is a provisioner's configuration at the pace of the lab: agents must claim within
+// seconds, and little is tried twice.
+func ProvisionerConfig(c Config) provisioner.Config {
+	p := provisioner.DefaultConfig()
+	p.Database = filepath.Join(c.Data, "provisioner.db")
+	p.Telemetry.Heartbeat = c.Telemetry.Heartbeat
+	p.Workflow.Tick = c.scaled(250 * time.Millisecond)
+	p.Workflow.Placement = c.scaled(time.Minute)
+	p.Workflow.CapacityRetry = c.scaled(time.Second)
+	p.Workflow.ClaimTimeout = c.scaled(5 * time.Second)
+	p.Workflow.RetryWait = c.scaled(time.Second)
+	p.Workflow.Attempts = 2
+	p.Fleet.Lease = c.scaled(4 * time.Second)
+	return p
+}
+
+func (c Config) scaled(d time.Duration) time.Duration { return time.Duration(float64(d) * c.Scale) }

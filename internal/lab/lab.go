@@ -1,0 +1,267 @@
+package lab
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/faultline-io/faultline/internal/service"
+	"github.com/faultline-io/faultline/provisioner/rest"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+)
+
+// grace is what is left to requests and telemetry at the end.
+const grace = 3 * time.Second
+
+// startTime is how long the provisioner may take to come up.
+const startTime = time.Minute
+
+// lab is everything that its parts share.
+type lab struct {
+	config  Config
+	log     *slog.Logger
+	emitter *telemetry.Emitter
+	pki     *pki
+	control hop // the provisioner's control API
+	truths  *truths
+
+	mu         sync.Mutex
+	slow       map[string]int  // allocation → factor on its tasks
+	busy       map[string]bool // pools of stories that are alone in theirs
+	transports []*http.Transport
+}
+
+// Run plays stories until ctx ends, or until the configured number or time is up and the last one is
+// over. It needs a provisioner, for which it waits a minute.
+func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
+	if err := os.MkdirAll(c.Data, 0o755); err != nil {
+		return fmt.Errorf("make data folder: %w", err)
+	}
+	out := c.Telemetry
+	if c.Export != "" {
+		out.File = c.Export
+	}
+	l := &lab{config: c, log: log, slow: map[string]int{}, busy: map[string]bool{}}
+	if l.emitter, err = telemetry.Open(out, log); err != nil {
+		return err
+	}
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer cancel()
+		err = errors.Join(err, l.emitter.Close(last))
+	}()
+	if l.truths, err = openTruths(c.Data); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.truths.close()) }()
+	specs := inventory(c.Nodes)
+	if l.pki, err = newPKI(c.Data, specs, time.Now()); err != nil {
+		return err
+	}
+	plain := &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute}
+	l.keep(plain)
+	defer l.closeIdle()
+	l.control = hop{&http.Client{Transport: plain, Timeout: 15 * time.Second}, c.Provisioner}
+	tokens, err := l.register(ctx, specs)
+	if err != nil {
+		return err
+	}
+	return l.play(ctx, specs, tokens)
+}
+
+// play starts every part and waits for all of them.
+func (l *lab) play(ctx context.Context, specs []machineSpec, tokens map[string]string) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	work, ctx := errgroup.WithContext(ctx)
+	part := func(f func()) { work.Go(func() error { f(); return nil }) }
+	beat := l.config.Telemetry.Heartbeat
+	source := func(name string) *telemetry.Source {
+		s := l.emitter.Source(name)
+		part(func() { s.Beat(ctx, "", beat) })
+		return s
+	}
+	if err := l.serve(ctx, work, source); err != nil {
+		stop()
+		return errors.Join(err, work.Wait())
+	}
+	for _, spec := range specs {
+		m := newMachine(spec, l.emitter)
+		part(func() { m.run(ctx, beat, l.config.scaled(4*time.Second)) })
+		part(func() { newAgent(l, m).run(ctx, tokens[spec.id]) })
+	}
+	view, clients := source("ui-projection"), source("cli")
+	part(func() { l.projection(ctx, view) })
+	part(func() { l.operator(ctx) })
+	part(func() {
+		l.clients(ctx, clients)
+		stop() // the last story is over
+	})
+	l.log.Info("lab started", "ingress", "https://"+l.config.Ingress, "nodes", len(specs), "data", l.config.Data)
+	err := work.Wait()
+	l.log.Info("lab stopped")
+	return err
+}
+
+// serve starts what listens: authorization, API, ingress.
+func (l *lab) serve(ctx context.Context, work *errgroup.Group, source func(string) *telemetry.Source) error {
+	c := l.config
+	inside := l.control.client
+	listen := func(address string) (net.Listener, error) {
+		s, err := net.Listen("tcp", address)
+		if err != nil {
+			return nil, fmt.Errorf("listen on %s: %w", address, err)
+		}
+		return s, nil
+	}
+	parts := []struct {
+		address string
+		handler http.Handler
+		wrap    func(net.Listener) net.Listener
+	}{
+		{c.Auth, newAuth(source("auth-service")), nil},
+		{c.API, newAPI(hop{inside, "http://" + c.Auth}, l.control, source("fulfillment-api")), nil},
+	}
+	proxy := source("ingress-proxy")
+	east, west := &upstream{name: "fulfillment-api-east", address: c.API}, &upstream{name: "fulfillment-api-west", address: c.DeadAPI}
+	nodes := &upstream{name: "node-api", address: c.NodeAPI}
+	front := newIngress([]route{{"/east/api/", "/east", east}, {"/west/api/", "/west", west}, {"/internal/v1/nodes/", "", nodes}}, proxy)
+	l.keep(front.proxy.Transport.(*http.Transport))
+	parts = append(parts, struct {
+		address string
+		handler http.Handler
+		wrap    func(net.Listener) net.Listener
+	}{c.Ingress, front, func(s net.Listener) net.Listener { return newHandshakes(s, l.pki.tlsConfig(), proxy) }})
+	for _, p := range parts {
+		s, err := listen(p.address)
+		if err != nil {
+			return err
+		}
+		if p.wrap != nil {
+			s = p.wrap(s)
+		}
+		work.Go(func() error { return service.ServeOn(ctx, s, p.handler, grace) })
+	}
+	for _, u := range []*upstream{east, west, nodes} {
+		work.Go(func() error { u.watch(ctx, time.Second, proxy); return nil })
+	}
+	return nil
+}
+
+// register waits for the provisioner and adds the machines to its inventory.
+func (l *lab) register(ctx context.Context, specs []machineSpec) (tokens map[string]string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	tokens = map[string]string{}
+	for _, s := range specs {
+		for {
+			var t rest.NodeToken
+			status, err := l.control.do(ctx, http.MethodPost, "/v1/nodes", rest.NodeRequest{NodeID: s.id, NodePool: s.pool}, &t, nil)
+			if err == nil {
+				tokens[s.id] = t.Token
+				break
+			}
+			if status != 0 || ctx.Err() != nil {
+				return nil, fmt.Errorf("register %s: %w", s.id, err)
+			}
+			pause(ctx, 250*time.Millisecond)
+		}
+	}
+	return tokens, nil
+}
+
+// clients starts a story every so often and waits for the last one.
+func (l *lab) clients(ctx context.Context, says *telemetry.Source) {
+	transport := l.transport()
+	l.keep(transport)
+	way := hop{&http.Client{Transport: transport, Timeout: 15 * time.Second}, "https://" + l.config.Ingress}
+	plan := newSchedule(l.config.Seed, l.config.Stories)
+	var playing sync.WaitGroup
+	defer playing.Wait()
+	pause(ctx, l.config.scaled(4*time.Second)) // agents enrol, and one of them dies
+	began, every := time.Now(), l.config.scaled(l.config.Every)
+	for n := 0; ctx.Err() == nil; pause(ctx, every) {
+		if l.config.Count > 0 && n == l.config.Count || l.config.Duration > 0 && time.Since(began) > l.config.Duration {
+			return
+		}
+		st, ok := plan.next(l.free)
+		if !ok {
+			continue
+		}
+		n++
+		c := &client{lab: l, hop: way, says: says, st: st, id: telemetry.NewID("a")}
+		l.begin(c.id, st)
+		playing.Go(func() {
+			c.live(ctx)
+			if ctx.Err() == nil {
+				if err := l.truths.write(c.id, st); err != nil {
+					l.log.Error("write truth", "error", err)
+				}
+			}
+			l.end(ctx, c.id, st)
+		})
+	}
+}
+
+func (l *lab) free(st story) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !st.alone || !l.busy[st.pool]
+}
+
+func (l *lab) begin(id string, st story) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy[st.pool] = st.alone
+	l.slow[id] = max(1, st.slow)
+}
+
+// end forgets a story; a machine that is used alone stays so until its operator has been there.
+func (l *lab) end(ctx context.Context, id string, st story) {
+	if st.alone {
+		pause(ctx, l.config.scaled(2*repairAfter))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.slow, id)
+	delete(l.busy, st.pool)
+}
+
+// slowness is the factor on the tasks of an allocation.
+func (l *lab) slowness(allocation string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(1, l.slow[allocation])
+}
+
+// transport trusts the lab's authority; callers may add a client certificate.
+func (l *lab) transport() *http.Transport {
+	return &http.Transport{
+		TLSClientConfig:     &tls.Config{RootCAs: l.pki.ca.pool(), MinVersion: tls.VersionTLS12},
+		MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: handshakeTime,
+	}
+}
+
+// keep remembers a transport whose idle connections are closed at the end.
+func (l *lab) keep(t *http.Transport) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.transports = append(l.transports, t)
+}
+
+func (l *lab) closeIdle() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range l.transports {
+		t.CloseIdleConnections()
+	}
+}

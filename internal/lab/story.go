@@ -1,0 +1,51 @@
+package lab
+
+import "time"
+
+// story is what one client lives through.
+type story struct {
+	name    string
+	weight  int    // how often, against the others
+	pool    string // of machines
+	region  string // first part of the path
+	subject string
+	token   string
+	alone   bool // its machine can have one allocation at a time: the next waits until this one is over
+	slow    int  // factor on the duration of tasks; 0: 1
+	cancel  bool // the user changes their mind during provisioning
+
+	// The truth: whose fault it is. Empty for stories that end well.
+	layer, mechanism string
+}
+
+// stories is the cast. Most of what happens is healthy.
+func stories() []story {
+	return []story{
+		{name: "healthy", weight: 14, pool: poolGeneral, region: "east", subject: "alice", token: "tok-alice"},
+		{name: "slow", weight: 2, pool: poolGeneral, region: "east", subject: "ci-runner", token: "tok-ci", slow: 5},
+		{name: "cancel", weight: 2, pool: poolGeneral, region: "east", subject: "bob", token: "tok-bob", slow: 2, cancel: true},
+		{name: "cert_expired", weight: 1, pool: poolBatch, region: "east", subject: "alice", token: "tok-alice", alone: true, layer: "cert", mechanism: "expired"},
+		{name: "cert_untrusted", weight: 1, pool: poolEdge, region: "east", subject: "bob", token: "tok-bob", alone: true, layer: "cert", mechanism: "unknown_ca"},
+		{name: "no_backend", weight: 1, pool: poolGeneral, region: "west", subject: "alice", token: "tok-alice", layer: "ingress", mechanism: "no_backend"},
+		{name: "refused", weight: 1, pool: poolGeneral, region: "east", subject: "erin", token: "tok-erin", layer: "api_auth", mechanism: "policy"},
+		{name: "agent_silent", weight: 1, pool: poolArchive, region: "east", subject: "ci-runner", token: "tok-ci", alone: true, layer: "node_agent", mechanism: "silent"},
+	}
+}
+
+func storyNamed(name string) (story, bool) {
+	for _, s := range stories() {
+		if s.name == name {
+			return s, true
+		}
+	}
+	return story{}, false
+}
+
+// Pace of a client, before scaling.
+const (
+	pollEvery  = time.Second
+	useFor     = 3 * time.Second
+	cancelWait = 700 * time.Millisecond // from seeing `provisioning` to the cancel
+	retryWait  = time.Second
+	tries      = 3
+)
