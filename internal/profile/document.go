@@ -31,6 +31,8 @@ type document struct {
 	Extract struct {
 		Attributes map[string]string `yaml:"attributes"`
 		Patterns   []patternDocument `yaml:"patterns"`
+		Ignore     []patternDocument `yaml:"ignore"`
+		Except     []patternDocument `yaml:"except"`
 		NeverBind  []string          `yaml:"never_bind"`
 	} `yaml:"extract"`
 	Projections map[string]struct {
@@ -138,16 +140,39 @@ func (d *document) applyExtract(p *Profile, bad func(string, ...any)) {
 			bad("extract.patterns[%d]: kind %q is none of allocation, workflow, …, request, resource", i, doc.Kind)
 			continue
 		}
-		re, err := regexp.Compile(doc.Regexp)
-		if err != nil {
+		if pt, err := doc.compile(k); err != nil {
 			bad("extract.patterns[%d]: %w", i, err)
-			continue
+		} else {
+			p.patterns = append(slices.Clip(p.patterns), pt)
 		}
-		if len(doc.Contains) == 0 {
-			bad("extract.patterns[%d]: contains is empty; name text that every matching line holds, so that other lines cost nothing", i)
-		}
-		p.patterns = append(slices.Clip(p.patterns), pattern{k, doc.Contains, re, doc.Service})
 	}
+	for _, list := range []struct {
+		key  string
+		docs []patternDocument
+		to   *[]pattern
+	}{{"ignore", d.Extract.Ignore, &p.ignore}, {"except", d.Extract.Except, &p.except}} {
+		for i, doc := range list.docs {
+			if doc.Kind != "" {
+				bad("extract.%s[%d]: kind: what is left out has none", list.key, i)
+			}
+			if pt, err := doc.compile(identity.NoKind); err != nil {
+				bad("extract.%s[%d]: %w", list.key, i, err)
+			} else {
+				*list.to = append(slices.Clip(*list.to), pt)
+			}
+		}
+	}
+}
+
+func (doc patternDocument) compile(k identity.Kind) (pattern, error) {
+	re, err := regexp.Compile(doc.Regexp)
+	if err != nil {
+		return pattern{}, err
+	}
+	if len(doc.Contains) == 0 {
+		return pattern{}, errors.New("contains is empty; name text that every matching line holds, so that other lines cost nothing")
+	}
+	return pattern{k, doc.Contains, re, doc.Service}, nil
 }
 
 func (d *document) applyProjections(p *Profile) {

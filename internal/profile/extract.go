@@ -2,6 +2,7 @@ package profile
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/faultline-io/faultline/internal/accesslog"
@@ -47,6 +48,9 @@ func (p *Profile) Attribute(name string) identity.Kind {
 // that cannot be one (over 512 bytes, control characters) are left out.
 func (p *Profile) Keys(r *record.Record) identity.Keys {
 	var out identity.Keys
+	if p.ignored(r) {
+		return nil
+	}
 	out = p.fromAttrs(out, r.Attrs)
 	out = p.fromResource(out, r.Resource)
 	out = out.Add(identity.Trace, r.TraceID)
@@ -129,22 +133,57 @@ func (p *Profile) FromText(out identity.Keys, service, line string) identity.Key
 		return out
 	}
 	line = line[:min(len(line), maxTextBytes)]
+	excepted := p.excepted(service, line)
 	for i := range p.patterns {
 		pt := &p.patterns[i]
 		if pt.service != "" && !wildcard(pt.service, service) || !containsAny(line, pt.literals) {
 			continue
 		}
 		for _, m := range pt.re.FindAllStringSubmatchIndex(line, identity.MaxKeysPerRecord+1) {
-			from, to := m[0], m[1]
-			if len(m) > 2 {
-				from, to = m[2], m[3]
-			}
-			if from >= 0 {
-				out = out.Add(pt.kind, line[from:to])
+			if id := group(line, m); !slices.Contains(excepted, id) {
+				out = out.Add(pt.kind, id)
 			}
 		}
 	}
 	return out
+}
+
+// group is a match's first group, or all of it where the expression has none.
+func group(line string, m []int) string {
+	from, to := m[0], m[1]
+	if len(m) > 2 {
+		from, to = m[2], m[3]
+	}
+	if from < 0 {
+		return ""
+	}
+	return line[from:to]
+}
+
+// excepted lists the identifiers in a line that stand where shared things are named.
+func (p *Profile) excepted(service, line string) []string {
+	var out []string
+	for i := range p.except {
+		pt := &p.except[i]
+		if pt.service != "" && !wildcard(pt.service, service) || !containsAny(line, pt.literals) {
+			continue
+		}
+		for _, m := range pt.re.FindAllStringSubmatchIndex(line, identity.MaxKeysPerRecord+1) {
+			out = append(out, group(line, m))
+		}
+	}
+	return out
+}
+
+// ignored says whether the profile knows a line as one that belongs to no allocation.
+func (p *Profile) ignored(r *record.Record) bool {
+	for i := range p.ignore {
+		pt := &p.ignore[i]
+		if (pt.service == "" || wildcard(pt.service, r.Service)) && containsAny(r.Body, pt.literals) && pt.re.MatchString(r.Body[:min(len(r.Body), maxTextBytes)]) {
+			return true
+		}
+	}
+	return false
 }
 
 func containsAny(line string, literals []string) bool {
