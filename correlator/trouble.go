@@ -51,9 +51,9 @@ func findTroubles(c *Case) []*Trouble {
 	deep = append(deep, taskTroubles(c)...)
 	deep = append(deep, jobTroubles(c)...)
 	deep = append(deep, outboxTroubles(c)...)
-	deep = append(deep, requestTroubles(c)...)
-	out := deep
-	for _, t := range append(runTroubles(c), stateTroubles(c)...) {
+	calls, complaints := requestTroubles(c)
+	out := append(deep, calls...)
+	for _, t := range slices.Concat(runTroubles(c), stateTroubles(c), complaints) {
 		if !slices.ContainsFunc(out, func(d *Trouble) bool { return explains(d, t) }) {
 			out = append(out, t)
 		}
@@ -305,8 +305,10 @@ func (c *Case) overdue(obligation *Event, deadline int64, owes, what string) *Tr
 	return &Trouble{Kind: OverdueTrouble, From: obligation.At, At: deadline, Owes: owes, What: what, Cites: []*Event{obligation}}
 }
 
-// requestTroubles finds the user's requests that failed and were not made good by a later one.
-func requestTroubles(c *Case) []*Trouble {
+// requestTroubles finds the user's requests that failed and were not made good by a later one. What a
+// client merely says, without telling of a request, is a complaint: a trouble only where nothing deeper
+// explains it.
+func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 	type call struct {
 		first, last *Event
 		failed      []*Event
@@ -329,7 +331,6 @@ func requestTroubles(c *Case) []*Trouble {
 			k.failed = append(k.failed, e)
 		}
 	}
-	var out []*Trouble
 	for _, key := range keys {
 		k := calls[key]
 		if len(k.failed) == 0 || !callFailed(k.last) && k.last.At > k.failed[len(k.failed)-1].At {
@@ -339,18 +340,29 @@ func requestTroubles(c *Case) []*Trouble {
 		if c.canceledBefore(end.At) && afterCancel(end) {
 			continue
 		}
-		out = append(out, &Trouble{
+		t := &Trouble{
 			Kind: RequestTrouble, From: k.failed[0].At, At: end.EndAt(), Call: key, What: "the request " + key + " failed",
 			Cites: distinct(k.failed[0], end),
-		})
+		}
+		if tellsOfRequest(end) {
+			requests = append(requests, t)
+		} else {
+			t.From = c.Events[0].At // it may be about anything that went before
+			complaints = append(complaints, t)
+		}
 	}
-	return out
+	return requests, complaints
+}
+
+// tellsOfRequest says whether a record is about one request, not just about how things stand.
+func tellsOfRequest(e *Event) bool {
+	return e.HTTP.Method != "" || e.HTTP.Status != 0 || e.SpanKind == "client" || e.GRPCFailed()
 }
 
 // isUserCall says whether a record tells of a request made by a client, by the one who made it. The
 // lines of proxies and services on its way are evidence, not trouble of their own.
 func isUserCall(e *Event) bool {
-	return e.Layer == semconv.LayerClient && !e.IsEvent() && (e.HTTP.Method != "" || e.HTTP.Status != 0 || e.SpanKind == "client" || e.Failed())
+	return e.Layer == semconv.LayerClient && !e.IsEvent() && (tellsOfRequest(e) || e.Failed())
 }
 
 func callKey(e *Event) string {

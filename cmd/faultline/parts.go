@@ -41,7 +41,7 @@ func (c upConfig) parts(dsn string) ([]supervise.Part, error) {
 	out = append(out,
 		part("collector", "http://"+c.CollectorHealth+"/", append([]string{bin("faultline-collector")}, c.collectorArguments()...)...),
 		part("correlator", "http://"+c.Correlator+"/readyz", bin("faultline-correlator"), "--config", correlator))
-	if c.Lab {
+	if c.RunLab {
 		more, err := c.labParts(bin, part)
 		if err != nil {
 			return nil, err

@@ -14,8 +14,10 @@ import (
 	"github.com/faultline-io/faultline/internal/config"
 	"github.com/faultline-io/faultline/internal/embedded"
 	"github.com/faultline-io/faultline/internal/embedded/engine"
+	"github.com/faultline-io/faultline/internal/lab"
 	"github.com/faultline-io/faultline/internal/schema"
 	"github.com/faultline-io/faultline/internal/supervise"
+	"github.com/faultline-io/faultline/provisioner"
 )
 
 // upConfig says where the parts of a one-machine run listen and keep their data.
@@ -29,19 +31,24 @@ type upConfig struct {
 	CollectorHealth  string `yaml:"collector_health"`
 	CollectorMetrics string `yaml:"collector_metrics"`
 	Correlator       string `yaml:"correlator"`
-	Provisioner      string `yaml:"provisioner"`
-	ProvisionerOps   string `yaml:"provisioner_ops"`
-	Lab              bool   `yaml:"lab"`        // run the simulated platform
-	LabConfig        string `yaml:"lab_config"` // its configuration; "" is the default
-	Record           bool   `yaml:"record"`     // also write what is stored as OTLP/JSON lines
-	Profile          string `yaml:"profile"`
+	Provisioner      struct {
+		Control string `yaml:"control"`
+		Node    string `yaml:"node"`
+		Ops     string `yaml:"ops"`
+	} `yaml:"provisioner"`
+	RunLab  bool       `yaml:"run_lab"` // run the provisioner and the simulated platform
+	Lab     lab.Config `yaml:"lab"`
+	Record  bool       `yaml:"record"` // also write what is stored as OTLP/JSON lines, into the data folder
+	Profile string     `yaml:"profile"`
 }
 
 func defaultUpConfig() upConfig {
 	c := upConfig{
 		DataDir: "data", Store: "127.0.0.1:9123", CollectorHealth: "127.0.0.1:13133", CollectorMetrics: "127.0.0.1:8888",
-		Correlator: "127.0.0.1:8680", Provisioner: "127.0.0.1:8681", ProvisionerOps: "127.0.0.1:8682", Lab: true,
+		Correlator: "127.0.0.1:8680", RunLab: true, Lab: lab.DefaultConfig(),
 	}
+	p := provisioner.DefaultConfig()
+	c.Provisioner.Control, c.Provisioner.Node, c.Provisioner.Ops = p.Control, p.Node, p.Ops
 	c.OTLP.GRPC, c.OTLP.HTTP = "127.0.0.1:4317", "127.0.0.1:4318"
 	return c
 }
@@ -50,6 +57,9 @@ func defaultUpConfig() upConfig {
 func (c upConfig) Validate() error {
 	if c.DataDir == "" {
 		return errors.New("data_dir: is empty")
+	}
+	if err := c.Lab.Validate(); err != nil {
+		return fmt.Errorf("lab: %w", err)
 	}
 	return nil
 }
@@ -132,8 +142,9 @@ func (c upConfig) portsAreFree(ctx context.Context) error {
 	if os.Getenv(schema.Variable) == "" {
 		addresses["store"] = c.Store
 	}
-	if c.Lab {
-		addresses["provisioner"], addresses["provisioner_ops"] = c.Provisioner, c.ProvisionerOps
+	if c.RunLab {
+		addresses["provisioner.control"], addresses["provisioner.node"], addresses["provisioner.ops"] = c.Provisioner.Control, c.Provisioner.Node, c.Provisioner.Ops
+		addresses["lab.ingress"], addresses["lab.api"], addresses["lab.auth"] = c.Lab.Ingress, c.Lab.API, c.Lab.Auth
 	}
 	var taken []error
 	for key, address := range addresses {

@@ -124,11 +124,14 @@ func (l *Library) story(ctx context.Context, allocation string, asOf int64) (*co
 			s.Records = append(s.Records, more...)
 		}
 	}
-	more, err := l.records(ctx, "context", params{"from": moment(from), "to": moment(to), "as_of": moment(until), "most": maxContext})
-	if err != nil {
-		return nil, err
+	for _, query := range []string{"context", "heartbeats"} {
+		more, err := l.records(ctx, query, params{"from": moment(from), "to": moment(to), "as_of": moment(until), "most": maxContext})
+		if err != nil {
+			return nil, err
+		}
+		s.Records = append(s.Records, more...)
 	}
-	s.Records = unique(append(s.Records, more...))
+	s.Records = unique(s.Records)
 	return s, nil
 }
 

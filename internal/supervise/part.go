@@ -18,6 +18,7 @@ type Part struct {
 	Env     []string // on top of our own, KEY=value
 	Log     string   // file that takes its output
 	Ready   string   // URL that answers 200 when it is ready; "" is ready at once
+	Finite  bool     // it may end by itself: exit status 0 is no death
 	Patience,
 	Grace time.Duration // how long it may take to get ready, and to stop
 }

@@ -86,6 +86,9 @@ func (k *keeper) watch() {
 		case <-k.end:
 			return
 		}
+		if r.part.Finite && r.err == nil {
+			return
+		}
 		if time.Since(begun) > time.Minute {
 			pause = firstPause
 		}

@@ -1,11 +1,10 @@
--- What belongs to nobody and may be cited: complaints, rollouts, and signs of life (one a minute and component).
+-- What belongs to nobody and may be cited: complaints, rollouts, hands of operators.
 SELECT toString(signal), time, end_time, observed_time, ingested_time, service, scope, name, severity, severity_text, body,
        trace_id, span_id, parent_span_id, span_kind, status, status_message, span_events, resource, attrs, stamped
 FROM events
 WHERE allocation_id = ''
-  AND (severity >= 13 OR name IN ('heartbeat', 'deploy.change', 'audit.action'))
+  AND (severity >= 13 OR name IN ('deploy.change', 'audit.action'))
   AND time >= {from:DateTime64(9, 'UTC')} AND time <= {to:DateTime64(9, 'UTC')}
   AND observed_time <= {as_of:DateTime64(9, 'UTC')}
 ORDER BY time, key
-LIMIT 3 BY service, node_id, name, attrs['component'], body, toUnixTimestamp(time) DIV 60
 LIMIT {most:UInt32}
