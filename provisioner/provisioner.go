@@ -54,7 +54,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 
 	engine := workflow.New(s, c.Workflow, says, log)
 	relay := outbox.New(s, engine, c.Outbox, relaySays, log)
-	agents := fleet.New(s, c.Fleet)
+	agents := fleet.New(s, c.Fleet, says)
 	tenants := control.New(s, c.Fleet.TokenLife)
 	ops := service.NewOps()
 	ops.Ready("store", s.Ping)
@@ -68,9 +68,13 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	work.Go(func() error { return service.Serve(ctx, c.Ops, ops.Handler(), c.Grace) })
 	work.Go(func() error { return engine.Run(ctx) })
 	work.Go(func() error { return relay.Run(ctx) })
-	for _, source := range []*telemetry.Source{says, db, relaySays} {
+	for _, source := range []*telemetry.Source{says, relaySays} {
 		work.Go(func() error { source.Beat(ctx, "", c.Telemetry.Heartbeat); return nil })
 	}
+	work.Go(func() error {
+		db.BeatWhile(ctx, "", c.Telemetry.Heartbeat, func(ctx context.Context) bool { return s.Ping(ctx) == nil })
+		return nil
+	})
 	log.Info("provisioner started", "control", c.Control, "node", c.Node, "ops", c.Ops, "database", c.Database)
 	err = work.Wait()
 	log.Info("provisioner stopped")

@@ -97,7 +97,8 @@ func (a *agent) enrol(ctx context.Context, token string) bool {
 
 func (a *agent) header() http.Header { return http.Header{rest.HeaderInstance: {a.instance}} }
 
-// claim asks for a task; the zero task is none.
+// claim asks for a task; the zero task is none. The poll's trace is nobody's: it begins before there is a
+// task, maybe while the node still is another allocation's.
 func (a *agent) claim(ctx context.Context) (task rest.Task, err error) {
 	opCtx, span := a.says.Start(telemetry.With(ctx, semconv.RequestID, telemetry.NewID("r")), "claim", telemetry.Client)
 	defer span.End()
@@ -108,9 +109,6 @@ func (a *agent) claim(ctx context.Context) (task rest.Task, err error) {
 			a.says.Log(opCtx, telemetry.Error, "claim task: "+err.Error(), slog.String(semconv.ErrorType, "claim"))
 		}
 		return task, err
-	}
-	if task.TaskID != "" {
-		span.Set(slog.String(semconv.TaskID, task.TaskID), slog.String(semconv.AllocationID, task.AllocationID))
 	}
 	return task, nil
 }

@@ -44,7 +44,7 @@ func (c *client) live(ctx context.Context) {
 	c.says.Log(asked, telemetry.Info, fmt.Sprintf("%s is active on %s after %s", c.id, a.NodeID, a.Since.Sub(a.CreatedAt).Round(time.Millisecond)))
 	pause(ctx, c.lab.config.scaled(useFor))
 	release := telemetry.With(ctx, semconv.CorrelationID, telemetry.NewID("c"))
-	if _, err := c.call(release, "release", http.MethodPost, c.path("/release"), rest.ActionRequest{Actor: c.st.subject, Reason: "done"}, nil); err != nil {
+	if err := c.insist(release, "release", c.path("/release"), rest.ActionRequest{Actor: c.st.subject, Reason: "done"}); err != nil {
 		return
 	}
 	if _, err := c.await(release, semconv.Released); err == nil {
@@ -52,19 +52,24 @@ func (c *client) live(ctx context.Context) {
 	}
 }
 
-// create asks until it is told yes or no, or has asked often enough.
+// create asks for the allocation.
 func (c *client) create(ctx context.Context) error {
-	want := rest.AllocationRequest{AllocationID: c.id, NodePool: c.st.pool, Image: "ubuntu-24.04", RequestedBy: c.st.subject}
+	return c.insist(ctx, "create", "/"+c.st.region+"/api/v1/allocations",
+		rest.AllocationRequest{AllocationID: c.id, NodePool: c.st.pool, Image: "ubuntu-24.04", RequestedBy: c.st.subject})
+}
+
+// insist asks until it is told yes or no, or has asked often enough.
+func (c *client) insist(ctx context.Context, verb, path string, in any) error {
 	var err error
 	for n := 1; n <= tries && ctx.Err() == nil; n++ {
 		var status int
-		if status, err = c.call(ctx, "create", http.MethodPost, "/"+c.st.region+"/api/v1/allocations", want, nil); err == nil || status >= 400 && status < 500 {
+		if status, err = c.call(ctx, verb, http.MethodPost, path, in, nil); err == nil || status >= 400 && status < 500 {
 			break
 		}
 		pause(ctx, c.lab.config.scaled(retryWait))
 	}
 	if err != nil && ctx.Err() == nil {
-		c.says.Log(ctx, telemetry.Error, fmt.Sprintf("create %s: gave up: %v", c.id, err), slog.Int(semconv.HTTPStatusCode, statusOf(err)),
+		c.says.Log(ctx, telemetry.Error, fmt.Sprintf("%s %s: gave up: %v", verb, c.id, err), slog.Int(semconv.HTTPStatusCode, statusOf(err)),
 			slog.String(semconv.ErrorType, "gave_up"))
 	}
 	return err
@@ -78,7 +83,7 @@ func (c *client) cancel(ctx, asked context.Context) {
 	pause(ctx, c.lab.config.scaled(cancelWait))
 	again := telemetry.With(ctx, semconv.CorrelationID, telemetry.NewID("c"))
 	c.says.Log(again, telemetry.Info, "user cancels "+c.id)
-	if _, err := c.call(again, "cancel", http.MethodPost, c.path("/cancel"), rest.ActionRequest{Actor: c.st.subject, Reason: "no longer needed"}, nil); err != nil {
+	if err := c.insist(again, "cancel", c.path("/cancel"), rest.ActionRequest{Actor: c.st.subject, Reason: "no longer needed"}); err != nil {
 		return
 	}
 	if _, err := c.await(again, semconv.Canceled); err == nil {

@@ -139,6 +139,7 @@ func anyOf(all []*record.Record, is func(*record.Record) bool) bool {
 }
 
 func TestEveryStoryLeavesItsFacts(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, 0.4)
 	s.lab.Count = 12
 	stop := s.run(t)
@@ -160,7 +161,9 @@ func TestEveryStoryLeavesItsFacts(t *testing.T) {
 			return anyOf(all, func(r *record.Record) bool {
 				return r.Service == "ingress-proxy" && get(r, semconv.TLSPeerSubject) == "CN="+nodeOf[id] && strings.Contains(r.Body, "CN="+nodeOf[id]+" refused") &&
 					strings.Contains(r.Body, words)
-			}) && !anyOf(all, func(r *record.Record) bool { return get(r, semconv.AllocationID) == id && get(r, semconv.To) == semconv.Dispatched })
+			}) && !anyOf(all, func(r *record.Record) bool {
+				return get(r, semconv.AllocationID) == id && get(r, semconv.To) == semconv.Dispatched
+			})
 		}
 	}
 	const failed = "requested reserved provisioning failed"
@@ -323,4 +326,63 @@ func checkTraces(t *testing.T, all []*record.Record) {
 	if orphans > 0 {
 		t.Errorf("%d spans have no parent", orphans)
 	}
+}
+
+// A provisioner that is stopped in the middle of everything goes on where it was: nothing is launched
+// twice, no move is illegal, every allocation comes to its end.
+func TestProvisionerRestartsMidRun(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 0.2)
+	s.lab.Count, s.lab.Stories = 6, []string{"healthy"}
+	stop := s.run(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- lab.Run(ctx, s.lab, s.log) }()
+	time.Sleep(2500 * time.Millisecond)
+	stop()
+	time.Sleep(200 * time.Millisecond)
+	stop = s.run(t)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	all := s.records(t)
+	checkMoves(t, all)
+	launched := map[string]string{}
+	for _, r := range all {
+		if r.Name != semconv.EventTaskState || get(r, semconv.To) != semconv.Succeeded {
+			continue
+		}
+		job := get(r, semconv.AllocationID) + " " + get(r, semconv.TaskType)
+		if other := launched[job]; other != "" {
+			t.Errorf("%s was done twice: %s and %s", job, other, get(r, semconv.TaskID))
+		}
+		launched[job] = get(r, semconv.TaskID)
+	}
+	truths := s.truths(t)
+	if len(truths) != 6 {
+		t.Fatalf("%d stories, want 6", len(truths))
+	}
+	for id := range truths {
+		if got := path(all, id); len(got) == 0 || got[len(got)-1] != semconv.Released {
+			t.Errorf("%s ended as %v", id, got)
+		}
+	}
+}
+
+func TestEverythingStopsInTheMiddle(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 0.2)
+	stop := s.run(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
+	defer cancel()
+	began := time.Now()
+	if err := lab.Run(ctx, s.lab, s.log); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 8*time.Second {
+		t.Fatalf("stopped only after %s", took)
+	}
+	stop()
 }

@@ -43,7 +43,7 @@ func storyNamed(name string) (story, bool) {
 
 // Pace of a client, before scaling.
 const (
-	pollEvery  = time.Second
+	pollEvery  = 1500 * time.Millisecond
 	useFor     = 3 * time.Second
 	cancelWait = 700 * time.Millisecond // from seeing `provisioning` to the cancel
 	retryWait  = time.Second

@@ -43,10 +43,11 @@ type Agent struct{ NodeID, InstanceID string }
 type Fleet struct {
 	store  *store.Store
 	config Config
+	says   *telemetry.Source
 }
 
-// New makes a fleet on a store.
-func New(s *store.Store, c Config) *Fleet { return &Fleet{s, c} }
+// New makes a fleet on a store; says speaks for it in telemetry.
+func New(s *store.Store, c Config, says *telemetry.Source) *Fleet { return &Fleet{s, c, says} }
 
 // Enrol spends a one-time token and opens a new installation on the token's node.
 func (f *Fleet) Enrol(ctx context.Context, token, boot, host string) (Agent, error) {
@@ -97,7 +98,7 @@ func (f *Fleet) Wait(ctx context.Context, a Agent, longest time.Duration) (k sto
 			return err
 		})
 		if err == nil {
-			k, ok, err = f.claim(ctx, a, k.ID)
+			k, ok, err = f.claim(ctx, a, k)
 			if ok || err != nil {
 				return k, ok, err
 			}
@@ -120,14 +121,20 @@ func isNoTask(err error) bool {
 	return store.IsNotFound(err) && !errors.As(err, &refused)
 }
 
-// claim takes a task if it is still to be had.
-func (f *Fleet) claim(ctx context.Context, a Agent, id string) (k store.Task, ok bool, err error) {
+// claim takes a task if it is still to be had. The poll that asked may have begun while the node was
+// another allocation's: its trace stays its own, and the claim is a span of the task's, linked to it.
+func (f *Fleet) claim(ctx context.Context, a Agent, want store.Task) (k store.Task, ok bool, err error) {
+	poll := telemetry.SpanOf(ctx)
+	ctx, span := f.says.Start(want.Context(telemetry.Unbound(ctx)), "claim", telemetry.Internal,
+		slog.String(semconv.TaskType, want.Type), slog.String(semconv.NodeInstanceID, a.InstanceID))
+	defer span.End()
+	span.Link(poll)
 	err = f.store.Update(ctx, "claim task", func(t *store.Tx) error {
 		n, err := f.known(t, a)
 		if err != nil {
 			return err
 		}
-		if k, err = t.Task(id); err != nil || k.State != semconv.Queued || !k.ExpiresAt.After(t.Now()) {
+		if k, err = t.Task(want.ID); err != nil || k.State != semconv.Queued || !k.ExpiresAt.After(t.Now()) {
 			return err
 		}
 		k.Claim = lifecycle.Claim{ID: telemetry.NewID("cl"), Fence: k.Claim.Fence + 1, InstanceID: a.InstanceID, LeaseUntil: t.Now().Add(f.config.Lease)}
@@ -135,22 +142,20 @@ func (f *Fleet) claim(ctx context.Context, a Agent, id string) (k store.Task, ok
 			return err
 		}
 		if n.Occupancy == lifecycle.Reserved {
-			if err := t.ForTask(k).MoveNode(&n, lifecycle.Occupied, "first claim", lifecycle.NodeFacts{}); err != nil {
+			if err := t.MoveNode(&n, lifecycle.Occupied, "first claim", lifecycle.NodeFacts{}); err != nil {
 				return err
 			}
 		}
 		ok = true
 		return t.Seen(a.NodeID)
 	})
-	if ok {
-		telemetry.Current(ctx).Set(identify(k)...)
-	}
+	span.Set(slog.String(semconv.ClaimID, k.Claim.ID), slog.Int64(semconv.Fence, k.Claim.Fence))
 	return k, ok && err == nil, err
 }
 
 // Renew extends a claim's lease; a claim that does not count any more is refused.
 func (f *Fleet) Renew(ctx context.Context, a Agent, task, claim string, fence int64) (until time.Time, err error) {
-	err = f.report(ctx, a, "renew claim", task, claim, fence, func(t *store.Tx, k *store.Task) error {
+	err = f.report(ctx, a, "renew claim", task, claim, fence, never, func(t *store.Tx, k *store.Task) error {
 		until = t.Now().Add(f.config.Lease)
 		return t.RenewTask(k, until)
 	})
@@ -167,7 +172,10 @@ type Result struct {
 
 // Report applies a result. The same result under the same claim may come again; it changes nothing.
 func (f *Fleet) Report(ctx context.Context, a Agent, task, claim string, fence int64, r Result) error {
-	return f.report(ctx, a, "task result", task, claim, fence, func(t *store.Tx, k *store.Task) error {
+	same := func(k store.Task) bool {
+		return r.OK && k.State == semconv.Succeeded || !r.OK && k.State == semconv.Failed && k.Code == r.Code
+	}
+	return f.report(ctx, a, "task result", task, claim, fence, same, func(t *store.Tx, k *store.Task) error {
 		k.Code, k.Message, k.Evidence = r.Code, r.Message, r.Observed
 		if r.OK {
 			return t.MoveTask(k, semconv.Succeeded, "")
@@ -176,8 +184,12 @@ func (f *Fleet) Report(ctx context.Context, a Agent, task, claim string, fence i
 	})
 }
 
-// report runs f if the claim counts. A refusal is told as task.state rejected.
-func (f *Fleet) report(ctx context.Context, a Agent, group, task, claim string, fence int64, then func(*store.Tx, *store.Task) error) error {
+func never(store.Task) bool { return false }
+
+// report runs then if the claim counts. A refusal is told as task.state rejected, unless the task is
+// over and has already what the report says.
+func (f *Fleet) report(ctx context.Context, a Agent, group, task, claim string, fence int64, already func(store.Task) bool,
+	then func(*store.Tx, *store.Task) error) error {
 	var refused error
 	err := f.store.Update(ctx, group, func(t *store.Tx) error {
 		if _, err := f.known(t, a); err != nil {
@@ -196,7 +208,7 @@ func (f *Fleet) report(ctx context.Context, a Agent, group, task, claim string, 
 		if refused = lifecycle.CheckClaim(task, k.State, k.Claim, presented); refused != nil {
 			var r *lifecycle.Refusal
 			if errors.As(refused, &r) {
-				if r.Reason == lifecycle.TaskOver && group == "task result" && k.State != semconv.Canceled {
+				if r.Reason == lifecycle.TaskOver && already(k) {
 					refused = nil // sent again: the first one counted
 					return nil
 				}

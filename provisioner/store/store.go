@@ -68,7 +68,10 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 func (s *Store) Close() error { return errors.Join(s.reader.Close(), s.writer.Close()) }
 
 // Ping is a readiness check.
-func (s *Store) Ping(ctx context.Context) error { return s.reader.PingContext(ctx) }
+func (s *Store) Ping(ctx context.Context) error {
+	var n int
+	return s.reader.QueryRowContext(ctx, `SELECT count(*) FROM migrations`).Scan(&n)
+}
 
 // Now is the store's clock.
 func (s *Store) Now() time.Time { return s.options.Now() }
@@ -76,15 +79,10 @@ func (s *Store) Now() time.Time { return s.options.Now() }
 // Tx is one transaction. Its methods act for the caller's context: events that they cause carry its
 // identifiers and its span.
 type Tx struct {
-	ctx   context.Context
-	store *Store
-	tx    *sql.Tx
-	*effects
-}
-
-// effects are what a transaction leaves to be done after its commit.
-type effects struct {
-	after      []func()
+	ctx        context.Context
+	store      *Store
+	tx         *sql.Tx
+	after      []func() // done after the commit
 	touched    []Topic
 	statements int
 }
@@ -109,7 +107,7 @@ func (s *Store) run(ctx context.Context, db *sql.DB, group string, f func(*Tx) e
 			slog.String(semconv.DBSystem, "sqlite"), slog.String("db.namespace", "provisioner"), slog.String("db.query.summary", group))
 	}
 	defer span.End()
-	t := &Tx{ctx: ctx, store: s, effects: &effects{}}
+	t := &Tx{ctx: ctx, store: s}
 	err := t.run(inner, db, f)
 	span.Set(slog.Int("db.operation.batch.size", t.statements))
 	if took := s.options.Now().Sub(began); s.options.Slow > 0 && took > s.options.Slow {

@@ -167,8 +167,3 @@ func (t *Tx) sayTask(k Task, to, reason string, more ...slog.Attr) {
 	}
 	t.say(k.Context(t.ctx), t.Now(), semconv.EventTaskState, attrs...)
 }
-
-// ForTask is the same transaction, acting for the task: events that follow carry its context.
-func (t *Tx) ForTask(k Task) *Tx {
-	return &Tx{ctx: k.Context(t.ctx), store: t.store, tx: t.tx, effects: t.effects}
-}

@@ -40,6 +40,12 @@ func ID(ctx context.Context, key string) string {
 	return ""
 }
 
+// Unbound is ctx without identifiers and without a span: for work that belongs to somebody else than
+// the request in which it is done.
+func Unbound(ctx context.Context) context.Context {
+	return Untraced(context.WithValue(ctx, idsKey{}, ids(nil)))
+}
+
 func idsOf(ctx context.Context) ids {
 	have, _ := ctx.Value(idsKey{}).(ids)
 	return have

@@ -77,6 +77,16 @@ func (sp *Span) Set(attrs ...slog.Attr) {
 	sp.rec.attrs = merge(ids(sp.rec.attrs), attrs)
 }
 
+// Link names a span of another trace that this one has to do with; the last one stays.
+func (sp *Span) Link(to SpanContext) {
+	if sp == nil {
+		return
+	}
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	sp.rec.link = to
+}
+
 // Fail marks the span as failed, with err's text and, where kind is not "", its error.type.
 func (sp *Span) Fail(err error, kind string) {
 	if sp == nil || err == nil {
