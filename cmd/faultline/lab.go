@@ -27,6 +27,7 @@ func labCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "YAML configuration")
+	cmd.AddCommand(examplesCommand())
 	return cmd
 }
 

@@ -39,9 +39,9 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if len(ev.Records) == 0 {
 		return nil
 	}
-	best := ev.Records[0]
+	best := witness(ev.Records)
 	for _, e := range ev.Records {
-		if e.Layer == semconv.LayerAPIAuth {
+		if e.Layer == semconv.LayerAPIAuth && e.Body != "" {
 			best = e
 			break
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/config"
+	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -81,7 +82,7 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 	if len(ev.Records) == 0 {
 		return nil
 	}
-	ev.Summary = s.Summary + quote(ev.Records[0])
+	ev.Summary = s.Summary + quote(witness(ev.Records))
 	if s.ID == "cert.expired" {
 		return clockOrExpiry(ev)
 	}
@@ -106,7 +107,7 @@ func (s *signature) directness(e *correlator.Event) correlator.Directness {
 // errors the deepest speaks; of several lines, the cause that stands first in the table.
 func named(e *correlator.Event) *signature {
 	var best *signature
-	bestRank, bestAt := len(table().signatures), -1
+	bestRank := len(table().signatures)
 	if e.Text == "" {
 		return nil
 	}
@@ -120,10 +121,9 @@ func named(e *correlator.Event) *signature {
 			}
 		}
 		if deepest != nil && (best == nil || rank < bestRank) {
-			best, bestRank, bestAt = deepest, rank, at
+			best, bestRank = deepest, rank
 		}
 	}
-	_ = bestAt
 	return best
 }
 
@@ -155,6 +155,16 @@ func wrapper(e *correlator.Event) bool {
 		return false
 	}
 	return slices.ContainsFunc(table().wrappers, func(w string) bool { return strings.Contains(e.Text, w) })
+}
+
+// witness is the record to quote: the first line of a log, which says more than the name of a span.
+func witness(records []*correlator.Event) *correlator.Event {
+	for _, e := range records {
+		if e.Signal == record.Log && e.Body != "" {
+			return e
+		}
+	}
+	return records[0]
 }
 
 // quote gives the witness's own words, for a summary.
