@@ -31,7 +31,7 @@ lint: ## go vet, golangci-lint (imports by depguard), formatting
 	$(GO) tool -modfile=tools/go.mod golangci-lint run
 
 bench: build ## the figures of docs/benchmarks.md
-	$(GO) run ./cmd/faultline bench
+	bin/faultline bench
 
 examples: build ## make examples/ anew, with the lab
 	bin/faultline lab examples examples

@@ -17,6 +17,6 @@ Run all of it on this machine:        faultline up`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(upCommand(), analyzeCommand(), timelineCommand(), verdictCommand(), listCommand(), profileCommand(), storeCommand(), setupCommand(), labCommand())
+	root.AddCommand(upCommand(), analyzeCommand(), timelineCommand(), verdictCommand(), listCommand(), profileCommand(), storeCommand(), setupCommand(), labCommand(), benchCommand())
 	return root
 }
