@@ -210,7 +210,9 @@ func TestOnlyTheCurrentFenceCounts(t *testing.T) {
 	k := b.claim("n-1", as)
 	at := "/internal/v1/nodes/n-1/tasks/" + k.TaskID
 	body := func(claim string, fence int64) string { return fmt.Sprintf(`{"claim_id":%q,"fence":%d}`, claim, fence) }
-	result := func(ok bool) string { return fmt.Sprintf(`{"claim_id":%q,"fence":%d,"ok":%t,"code":"x"}`, k.ClaimID, k.Fence, ok) }
+	result := func(ok bool) string {
+		return fmt.Sprintf(`{"claim_id":%q,"fence":%d,"ok":%t,"code":"x"}`, k.ClaimID, k.Fence, ok)
+	}
 	b.want(b.call(b.node, "POST", at+"/renew", body(k.ClaimID, k.Fence), as...), 200, "")
 	b.want(b.call(b.node, "POST", at+"/renew", body(k.ClaimID, 0), as...), 400, "")
 	b.want(b.call(b.node, "POST", at+"/renew", body(k.ClaimID, k.Fence+1), as...), 409, "wrong_claim")

@@ -23,6 +23,11 @@ type Allocation struct {
 
 const allocationColumns = `allocation_id, pool, image, requested_by, correlation_id, state, reason, version, node_id, was_active, claimed, since, created_at`
 
+const listAllocations = `SELECT ` + allocationColumns + ` FROM allocations
+	WHERE (?1 = '' OR state = ?1) AND (NOT ?2 OR state NOT IN ('released', 'canceled', 'failed'))
+	  AND (?3 = '' OR (created_at, allocation_id) < (SELECT created_at, allocation_id FROM allocations WHERE allocation_id = ?3))
+	ORDER BY created_at DESC, allocation_id DESC LIMIT ?4`
+
 func scanAllocation(scan func(...any) error) (Allocation, error) {
 	var a Allocation
 	var since, created int64
@@ -70,10 +75,7 @@ func (t *Tx) Allocations(f Filter) ([]Allocation, error) {
 		a, err := scanAllocation(r.Scan)
 		out = append(out, a)
 		return err
-	}, `SELECT `+allocationColumns+` FROM allocations
-		WHERE (?1 = '' OR state = ?1) AND (NOT ?2 OR state NOT IN ('released', 'canceled', 'failed'))
-		  AND (?3 = '' OR (created_at, allocation_id) < (SELECT created_at, allocation_id FROM allocations WHERE allocation_id = ?3))
-		ORDER BY created_at DESC, allocation_id DESC LIMIT ?4`, f.State, f.Live, f.After, f.Limit)
+	}, listAllocations, f.State, f.Live, f.After, f.Limit)
 	return out, err
 }
 

@@ -21,6 +21,10 @@ type Node struct {
 
 const nodeColumns = `node_id, pool, occupancy, allocation_id, instance_id, seen_at, created_at`
 
+const freeNode = `SELECT ` + nodeColumns + ` FROM nodes n
+	WHERE pool = ? AND occupancy = 'free' AND instance_id <> ''
+	ORDER BY (SELECT max(created_at) FROM tasks WHERE tasks.node_id = n.node_id) NULLS FIRST, node_id LIMIT 1`
+
 func scanNode(scan func(...any) error) (Node, error) {
 	var n Node
 	var seen, created int64
@@ -56,9 +60,7 @@ func (t *Tx) Nodes() ([]Node, error) {
 // FreeNode finds an enrolled machine of the pool that nobody has; ErrNotFound where there is none. The
 // one that was seen longest ago comes first, so that use goes round.
 func (t *Tx) FreeNode(pool string) (Node, error) {
-	n, err := scanNode(t.row(`SELECT `+nodeColumns+` FROM nodes n
-		WHERE pool = ? AND occupancy = 'free' AND instance_id <> ''
-		ORDER BY (SELECT max(created_at) FROM tasks WHERE tasks.node_id = n.node_id) NULLS FIRST, node_id LIMIT 1`, pool).Scan)
+	n, err := scanNode(t.row(freeNode, pool).Scan)
 	return n, found("free node in pool", pool, err)
 }
 

@@ -42,6 +42,12 @@ func (t *Tx) PutOutbox(subject, allocation, payload string) (id string, err erro
 	return m.ID, nil
 }
 
+const dueMessages = `SELECT seq, outbox_id, subject, allocation_id, payload, traceparent, baggage, state, attempt_count, last_error, next_at, created_at, published_at
+	FROM outbox m WHERE state IN ('pending', 'failed') AND next_at <= ?1
+	  AND NOT EXISTS (SELECT 1 FROM outbox earlier WHERE earlier.allocation_id = m.allocation_id AND earlier.seq < m.seq
+		AND earlier.state IN ('pending', 'failed') AND earlier.next_at > ?1)
+	ORDER BY seq LIMIT ?2`
+
 // DueMessages lists what the relay has to send, in order of commit. A message waits for the earlier ones
 // of its allocation.
 func (t *Tx) DueMessages(limit int) ([]Message, error) {
@@ -54,11 +60,7 @@ func (t *Tx) DueMessages(limit int) ([]Message, error) {
 		m.NextAt, m.CreatedAt, m.PublishedAt = timeOf(next), timeOf(created), timeOf(published)
 		out = append(out, m)
 		return err
-	}, `SELECT seq, outbox_id, subject, allocation_id, payload, traceparent, baggage, state, attempt_count, last_error, next_at, created_at, published_at
-		FROM outbox m WHERE state IN ('pending', 'failed') AND next_at <= ?1
-		  AND NOT EXISTS (SELECT 1 FROM outbox earlier WHERE earlier.allocation_id = m.allocation_id AND earlier.seq < m.seq
-			AND earlier.state IN ('pending', 'failed') AND earlier.next_at > ?1)
-		ORDER BY seq LIMIT ?2`, nanos(t.Now()), limit)
+	}, dueMessages, nanos(t.Now()), limit)
 	return out, err
 }
 

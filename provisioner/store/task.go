@@ -28,6 +28,15 @@ type Task struct {
 
 const taskColumns = `task_id, workflow_id, allocation_id, node_id, type, step, attempt, state, claim_id, fence, instance_id, lease_until, expires_at, code, message, evidence, correlation_id, trace, parent, created_at`
 
+// Polled queries. They repeat the condition of index tasks_open word for word: SQLite wants that before
+// it uses a partial index.
+const (
+	nextTask = `SELECT ` + taskColumns + ` FROM tasks INDEXED BY tasks_open
+		WHERE node_id = ? AND state IN ('queued', 'dispatched', 'running') AND state = 'queued' AND expires_at > ? ORDER BY created_at LIMIT 1`
+	overdueTasks = `SELECT ` + taskColumns + ` FROM tasks
+		WHERE state IN ('queued', 'dispatched', 'running') AND CASE state WHEN 'queued' THEN expires_at ELSE lease_until END <= ? ORDER BY created_at`
+)
+
 func scanTask(scan func(...any) error) (Task, error) {
 	var k Task
 	var trace, parent string
@@ -74,15 +83,13 @@ func (t *Tx) TaskOfStep(workflow string, step int) (Task, error) {
 
 // NextTask is the oldest task that the node may claim; ErrNotFound where there is none.
 func (t *Tx) NextTask(node string) (Task, error) {
-	k, err := scanTask(t.row(`SELECT `+taskColumns+` FROM tasks WHERE node_id = ? AND state = 'queued' AND expires_at > ?
-		ORDER BY created_at LIMIT 1`, node, nanos(t.Now())).Scan)
+	k, err := scanTask(t.row(nextTask, node, nanos(t.Now())).Scan)
 	return k, found("queued task of node", node, err)
 }
 
 // OverdueTasks lists tasks that nobody claimed in time, and those whose lease has ended.
 func (t *Tx) OverdueTasks() ([]Task, error) {
-	return t.tasks(`SELECT `+taskColumns+` FROM tasks
-		WHERE state = 'queued' AND expires_at <= ?1 OR state IN ('dispatched', 'running') AND lease_until <= ?1 ORDER BY created_at`, nanos(t.Now()))
+	return t.tasks(overdueTasks, nanos(t.Now()))
 }
 
 // OpenTasks lists the tasks of an allocation that may still change.

@@ -27,6 +27,10 @@ type Workflow struct {
 
 const workflowColumns = `workflow_id, allocation_id, operation, state, step, waiting_on, failure, correlation_id, trace, link, outbox_id, wake_at, created_at`
 
+// runnableWorkflows is polled; its condition is that of index workflows_open, word for word.
+const runnableWorkflows = `SELECT ` + workflowColumns + ` FROM workflows
+	WHERE state IN ('scheduled', 'running', 'waiting', 'cancel_requested') AND wake_at <= ? ORDER BY created_at`
+
 func scanWorkflow(scan func(...any) error) (Workflow, error) {
 	var w Workflow
 	var trace, link string
@@ -82,8 +86,7 @@ func (t *Tx) Workflows(allocation string) ([]Workflow, error) {
 
 // RunnableWorkflows lists those whose time has come, oldest first.
 func (t *Tx) RunnableWorkflows() ([]Workflow, error) {
-	return t.workflows(`SELECT `+workflowColumns+` FROM workflows
-		WHERE state IN ('scheduled', 'running', 'waiting', 'cancel_requested') AND wake_at <= ? ORDER BY created_at`, nanos(t.Now()))
+	return t.workflows(runnableWorkflows, nanos(t.Now()))
 }
 
 func (t *Tx) workflows(query string, args ...any) ([]Workflow, error) {

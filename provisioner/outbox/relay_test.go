@@ -1,0 +1,91 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/faultline-io/faultline/provisioner/outbox"
+	"github.com/faultline-io/faultline/provisioner/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bus refuses a subject so many times, and notes what it took.
+type bus struct {
+	mu      sync.Mutex
+	refuse  map[string]int
+	arrived []string
+}
+
+func (b *bus) Publish(_ context.Context, m store.Message) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.refuse[m.Subject] > 0 {
+		b.refuse[m.Subject]--
+		return errors.New("bus is away")
+	}
+	b.arrived = append(b.arrived, m.AllocationID+"/"+m.Subject)
+	return nil
+}
+
+func (b *bus) got() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Join(b.arrived, " ")
+}
+
+// relay puts messages into an outbox and runs a relay until nothing waits any more.
+func relay(t *testing.T, b *bus, put ...string) *store.Store {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	s, err := store.Open(ctx, filepath.Join(t.TempDir(), "p.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	for _, m := range put {
+		allocation, subject, _ := strings.Cut(m, "/")
+		if err := s.Update(ctx, "put", func(t *store.Tx) error { _, err := t.PutOutbox(subject, allocation, "{}"); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := outbox.Config{Poll: 5 * time.Millisecond, Batch: 2, FirstWait: 10 * time.Millisecond, LongestWait: 20 * time.Millisecond, Attempts: 3}
+	done := make(chan error, 1)
+	go func() { done <- outbox.New(s, b, c, nil, slog.New(slog.DiscardHandler)).Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		waiting := 1
+		if err := s.View(ctx, "backlog", func(t *store.Tx) (err error) { waiting, _, err = t.OutboxBacklog(); return err }); err != nil {
+			t.Fatal(err)
+		}
+		if waiting == 0 {
+			return s
+		}
+	}
+	t.Fatal("the outbox was never empty")
+	return nil
+}
+
+func TestOrderIsKeptPerAllocation(t *testing.T) {
+	b := &bus{refuse: map[string]int{"first": 2}}
+	relay(t, b, "a-1/first", "a-1/second", "a-2/other", "a-1/third")
+	if got := b.got(); got != "a-2/other a-1/first a-1/second a-1/third" {
+		t.Fatal(got)
+	}
+}
+
+func TestAPoisonMessageDiesAndLetsOthersPass(t *testing.T) {
+	b := &bus{refuse: map[string]int{"poison": 1 << 20}}
+	relay(t, b, "a-1/poison", "a-1/next")
+	if got := b.got(); got != "a-1/next" {
+		t.Fatal(got)
+	}
+}
