@@ -20,7 +20,10 @@ up: ## build, set up and run everything on this machine; Ctrl-C stops it
 build: $(addprefix bin/,$(BINARIES)) ## the four programs, in bin/
 
 $(addprefix bin/,$(BINARIES)): bin/%:
-	@begun=$$(date +%s); $(GO) build -trimpath -o $@ ./cmd/$* && echo "  $@ ($$(( $$(date +%s) - begun )) s)"
+	@begun=$$(date +%s); said=0; $(GO) build -trimpath -o $@ ./cmd/$* & build=$$!; \
+	while kill -0 $$build 2>/dev/null; do sleep 0.2; took=$$(( ($$(date +%s) - begun) / 10 * 10 )); \
+	  if [ $$took -gt $$said ]; then said=$$took; echo "  $@ … $$took s"; fi; done; \
+	wait $$build && echo "  $@ ($$(( $$(date +%s) - begun )) s)"
 
 test: ## every test
 	@$(GO) run ./cmd/faultline setup

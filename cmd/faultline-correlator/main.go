@@ -22,10 +22,11 @@ import (
 
 // Config of the correlator.
 type Config struct {
-	Listen  string            `yaml:"listen"`  // address of the API and of /healthz, /readyz, /metrics
-	Store   string            `yaml:"store"`   // DSN of ClickHouse; FAULTLINE_CLICKHOUSE_DSN where empty
-	Profile string            `yaml:"profile"` // built-in profile or file
-	Log     service.LogConfig `yaml:"log"`
+	Listen    string                  `yaml:"listen"`  // address of the API and of /healthz, /readyz, /metrics
+	Store     string                  `yaml:"store"`   // DSN of ClickHouse; FAULTLINE_CLICKHOUSE_DSN where empty
+	Profile   string                  `yaml:"profile"` // built-in profile or file
+	Log       service.LogConfig       `yaml:"log"`
+	Telemetry service.TelemetryConfig `yaml:"telemetry"` // spans of its own requests; off by default
 }
 
 func defaultConfig() Config {
@@ -37,7 +38,7 @@ func (c Config) Validate() error {
 	if c.Listen == "" {
 		return errors.New("listen: is empty")
 	}
-	return c.Log.Validate()
+	return errors.Join(c.Log.Validate(), c.Telemetry.Validate())
 }
 
 func main() {
@@ -73,9 +74,14 @@ func run(ctx context.Context, path string) error {
 	if err := schema.Migrate(ctx, conn, log); err != nil {
 		return err
 	}
+	tracing, err := service.StartTracing(ctx, cfg.Telemetry, "correlator")
+	if err != nil {
+		return err
+	}
 	ops := service.NewOps()
 	ops.Ready("store", conn.Ping)
 	server := api.New(clickhouse.New(conn, p), p, rules.All(), log, ops.Registry)
 	log.Info("correlator is ready", "listen", cfg.Listen, "profile", p.Name)
-	return service.Serve(ctx, cfg.Listen, server.Handler(ops.Handler()), 10*time.Second)
+	err = service.Serve(ctx, cfg.Listen, tracing.Wrap(server.Handler(ops.Handler())), 10*time.Second)
+	return errors.Join(err, tracing.Close(ctx))
 }

@@ -109,7 +109,9 @@ func (b *bench) measure(ctx context.Context, out io.Writer) error {
 		delays = append(delays, d)
 	}
 	slices.Sort(delays)
-	at := func(q float64) time.Duration { return delays[min(len(delays)-1, int(q*float64(len(delays))))].Round(time.Millisecond) }
+	at := func(q float64) time.Duration {
+		return delays[min(len(delays)-1, int(q*float64(len(delays))))].Round(time.Millisecond)
+	}
 	_, _ = fmt.Fprintf(t, "emission to readable verdict\tp50 of %d\t%s\n", len(delays), at(0.5))
 	_, _ = fmt.Fprintf(t, "emission to readable verdict\tp99 of %d\t%s\n", len(delays), at(0.99))
 	return b.throughput(ctx, t)

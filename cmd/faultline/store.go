@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -13,16 +14,14 @@ import (
 
 // storeConfig is the configuration of `faultline store`.
 type storeConfig struct {
-	Store embedded.Config   `yaml:"store"`
-	Log   service.LogConfig `yaml:"log"`
+	Store     embedded.Config         `yaml:"store"`
+	Log       service.LogConfig       `yaml:"log"`
+	Telemetry service.TelemetryConfig `yaml:"telemetry"` // spans of its own requests; off by default
 }
 
 // Validate names the key that is wrong.
 func (c storeConfig) Validate() error {
-	if err := c.Log.Validate(); err != nil {
-		return err
-	}
-	return c.Store.Validate()
+	return errors.Join(c.Log.Validate(), c.Telemetry.Validate(), c.Store.Validate())
 }
 
 func storeCommand() *cobra.Command {
@@ -36,7 +35,13 @@ func storeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return embedded.Run(cmd.Context(), cfg.Store, cfg.Log.NewLogger(os.Stderr, "store"))
+			tracing, err := service.StartTracing(cmd.Context(), cfg.Telemetry, "store")
+			if err != nil {
+				return err
+			}
+			cfg.Store.Wrap = tracing.Wrap
+			err = embedded.Run(cmd.Context(), cfg.Store, cfg.Log.NewLogger(os.Stderr, "store"))
+			return errors.Join(err, tracing.Close(cmd.Context()))
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "YAML configuration")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -43,6 +44,9 @@ type Config struct {
 	// MaxStatement and MaxInsert limit a statement's text and an INSERT's data, after decompression.
 	MaxStatement Size `yaml:"max_statement"`
 	MaxInsert    Size `yaml:"max_insert"`
+
+	// Wrap, where it is set, goes around everything that is served.
+	Wrap func(http.Handler) http.Handler `yaml:"-"`
 
 	// Fsync makes an acknowledged insert survive a loss of power, not just the death of the process.
 	Fsync bool `yaml:"fsync"`

@@ -90,8 +90,12 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err er
 	if err := s.startEngine(path); err != nil {
 		return nil, err
 	}
+	handler := http.Handler(s.routes())
+	if cfg.Wrap != nil {
+		handler = cfg.Wrap(handler)
+	}
 	s.http = &http.Server{
-		Handler: s.routes(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	go func() { s.served <- s.http.Serve(s.listener) }()
