@@ -23,7 +23,7 @@ type Emitter struct {
 	done   chan struct{}
 
 	taken, dropped atomic.Uint64
-	full           atomic.Bool // the queue was full at the last record: said once, until there is room
+	full           seldom // the warning that the queue is full
 }
 
 // Stats count records since the start.
@@ -65,12 +65,9 @@ func (e *Emitter) take(r entry) {
 	select {
 	case e.queue <- r:
 		e.taken.Add(1)
-		if e.full.Load() {
-			e.full.Store(false)
-		}
 	default:
 		e.dropped.Add(1)
-		if e.full.CompareAndSwap(false, true) {
+		if e.full.may(e.now()) {
 			e.log.Warn("telemetry queue is full, records are dropped", "queue", e.config.Queue)
 		}
 	}

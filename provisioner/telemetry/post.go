@@ -36,7 +36,7 @@ type postSink struct {
 	done    chan struct{}
 	stop    context.CancelFunc
 	down    bool
-	full    bool
+	full    seldom
 }
 
 func newPostSink(c Config, log *slog.Logger, dropped *atomic.Uint64) *postSink {
@@ -53,11 +53,9 @@ func newPostSink(c Config, log *slog.Logger, dropped *atomic.Uint64) *postSink {
 func (s *postSink) offer(b batch) {
 	select {
 	case s.queue <- b:
-		s.full = false
 	default:
 		s.drop(b)
-		if !s.full {
-			s.full = true
+		if s.full.may(time.Now()) {
 			s.log.Warn("telemetry receiver is too slow or away, records are dropped", "endpoint", s.base)
 		}
 	}
