@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
+	"github.com/faultline-io/faultline/provisioner/workflow"
 )
 
 // agent is the process on a machine that enrols, claims tasks and does them, one at a time.
@@ -145,9 +147,12 @@ func (a *agent) do(ctx context.Context, t rest.Task) {
 
 // perform plays the task's acts.
 func (a *agent) perform(ctx context.Context, t rest.Task) {
-	slow := a.lab.slowness(t.AllocationID)
+	pace := 1.1 + 0.7*rand.Float64() //nolint:gosec // no two machines are equally fast
+	if t.Type == workflow.TaskProvision {
+		pace *= float64(a.lab.slowness(t.AllocationID))
+	}
 	for _, step := range works()[t.Type] {
-		if pause(ctx, a.lab.config.scaled(step.after)*time.Duration(slow)); ctx.Err() != nil {
+		if pause(ctx, time.Duration(pace*float64(a.lab.config.scaled(step.after)))); ctx.Err() != nil {
 			return
 		}
 		switch step.who {

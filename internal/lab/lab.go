@@ -35,7 +35,7 @@ type lab struct {
 	truths  *truths
 
 	mu         sync.Mutex
-	slow       map[string]int  // allocation → factor on its tasks
+	slow       map[string]int  // allocation → factor on its provisioning
 	busy       map[string]bool // pools of stories that are alone in theirs
 	transports []*http.Transport
 }
@@ -236,7 +236,7 @@ func (l *lab) end(ctx context.Context, id string, st story) {
 	delete(l.busy, st.pool)
 }
 
-// slowness is the factor on the tasks of an allocation.
+// slowness is the factor on the provisioning of an allocation.
 func (l *lab) slowness(allocation string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

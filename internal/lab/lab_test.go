@@ -140,7 +140,7 @@ func anyOf(all []*record.Record, is func(*record.Record) bool) bool {
 
 func TestEveryStoryLeavesItsFacts(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 0.4)
+	s := newStage(t, 0.33)
 	s.lab.Count = 12
 	stop := s.run(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)

@@ -11,7 +11,7 @@ type story struct {
 	subject string
 	token   string
 	alone   bool // its machine can have one allocation at a time: the next waits until this one is over
-	slow    int  // factor on the duration of tasks; 0: 1
+	slow    int  // factor on the time that provisioning the node takes; 0: 1
 	cancel  bool // the user changes their mind during provisioning
 
 	// The truth: whose fault it is. Empty for stories that end well.
@@ -44,7 +44,7 @@ func storyNamed(name string) (story, bool) {
 // Pace of a client, before scaling.
 const (
 	pollEvery  = 1500 * time.Millisecond
-	useFor     = 3 * time.Second
+	useFor     = 4 * time.Second
 	cancelWait = 700 * time.Millisecond // from seeing `provisioning` to the cancel
 	retryWait  = time.Second
 	tries      = 3
