@@ -52,7 +52,7 @@ func findTroubles(c *Case) []*Trouble {
 	deep = append(deep, jobTroubles(c)...)
 	deep = append(deep, outboxTroubles(c)...)
 	calls, complaints := requestTroubles(c)
-	out := append(deep, calls...)
+	out := slices.Concat(deep, calls)
 	for _, t := range slices.Concat(runTroubles(c), stateTroubles(c), complaints) {
 		if !slices.ContainsFunc(out, func(d *Trouble) bool { return explains(d, t) }) {
 			out = append(out, t)

@@ -1,6 +1,9 @@
 package accesslog
 
-import "strings"
+import (
+	"net/http"
+	"strings"
+)
 
 // catchAll is the service that ingress-nginx names for a request that no rule matched.
 const catchAll = "upstream-default-backend"
@@ -38,7 +41,7 @@ func (l *Line) ingressTail(c cursor) {
 
 func (l *Line) ingressFlags(service, upstream, size string) {
 	// The answer to a HEAD has no body, so its length tells nothing.
-	silent := l.Upstream != "" && (size == "0" || size == "-") && l.Method != "HEAD"
+	silent := l.Upstream != "" && (size == "0" || size == "-") && l.Method != http.MethodHead
 	says := ""
 	switch {
 	case l.Status == 499:

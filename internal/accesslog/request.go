@@ -1,6 +1,9 @@
 package accesslog
 
-import "strings"
+import (
+	"net/http"
+	"strings"
+)
 
 // request reads a request line into l. What is none (a TLS hello on a plain port, <BADREQ>, nothing)
 // leaves l as it was: the status says what the proxy thought of it.
@@ -22,7 +25,7 @@ func (l *Line) request(s string) {
 
 // target reads a path, an absolute URL, or the authority of a CONNECT.
 func (l *Line) target(s string) {
-	if l.Method == "CONNECT" && !strings.HasPrefix(s, "/") {
+	if l.Method == http.MethodConnect && !strings.HasPrefix(s, "/") {
 		l.Host = s
 		return
 	}

@@ -128,7 +128,7 @@ func TestRestartKeepsPasswordAndData(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := mustStart(t, cfg)
-	if credentials := func(dsn string) string { return dsn[:strings.Index(dsn, "@")] }; credentials(p.DSN) != credentials(again.DSN) {
+	if credentials := func(dsn string) string { c, _, _ := strings.Cut(dsn, "@"); return c }; credentials(p.DSN) != credentials(again.DSN) {
 		t.Error("the password has changed")
 	}
 	var a uint8

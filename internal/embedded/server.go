@@ -90,7 +90,7 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err er
 	if err := s.startEngine(path); err != nil {
 		return nil, err
 	}
-	handler := http.Handler(s.routes())
+	handler := s.routes()
 	if cfg.Wrap != nil {
 		handler = cfg.Wrap(handler)
 	}

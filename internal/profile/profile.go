@@ -21,8 +21,8 @@ type Profile struct {
 	catalog     []catalogRule
 	attributes  map[string]identity.Kind
 	patterns    []pattern
-	ignore      []pattern // lines that belong to no allocation, whatever they name
-	except      []pattern // identifiers, by where they stand, of things that everybody uses
+	ignore      []pattern                               // lines that belong to no allocation, whatever they name
+	except      []pattern                               // identifiers, by where they stand, of things that everybody uses
 	projections map[string]map[string]map[string]string // projection → field → shown (lower case) → state
 	grace       map[string]time.Duration
 	budgets     Budgets

@@ -82,7 +82,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{}
 	defer func() {
 		if p := recover(); p != nil {
-			if p == http.ErrAbortHandler {
+			if p == http.ErrAbortHandler { //nolint:errorlint // a recovered value, compared as net/http does
 				panic(p)
 			}
 			s.o.Log.Error("request panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))

@@ -36,7 +36,7 @@ var shared = sync.OnceValues(func() (string, error) {
 })
 
 // keep holds the end of the pipe whose closing ends the store: unreachable, the collector would close it.
-var keep *Process
+var keep *Process //nolint:unused // held, not read
 
 // DSN returns a DSN to a database of the test's own, on a store shared by the test binary. The database goes with the test.
 // Where no store can be had the test fails.

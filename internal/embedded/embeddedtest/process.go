@@ -89,7 +89,7 @@ func start(cfg embedded.Config, stderr, ephemeral string) (_ *Process, err error
 	}
 	open = append(open, said)
 	// Files, not writers: no goroutine copies, so a test that looks for leaked ones finds none of ours.
-	cmd := exec.Command(self)
+	cmd := exec.Command(self) //nolint:noctx // it ends with its pipe
 	cmd.Env = append(os.Environ(), childEnv+"="+string(config), ephemeralEnv+"="+ephemeral)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = lifeR, said, said, []*os.File{readyW}
 	if err := cmd.Start(); err != nil {

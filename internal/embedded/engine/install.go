@@ -49,7 +49,7 @@ func (b build) installAt(ctx context.Context, path string, progress io.Writer) (
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
+	defer func() { _ = lock.Release() }()
 	if info, err := os.Stat(path); err == nil && info.Size() == b.size {
 		return nil // the other one did it
 	}

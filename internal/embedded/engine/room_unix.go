@@ -11,9 +11,9 @@ import (
 func (b build) room(dir string) error {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
-		return nil // unknown: the copy will tell
+		return nil //nolint:nilerr // unknown: the copy will tell
 	}
-	return b.enough(dir, uint64(st.Bavail)*uint64(st.Bsize))
+	return b.enough(dir, st.Bavail*uint64(st.Bsize))
 }
 
 func (b build) enough(dir string, free uint64) error {
