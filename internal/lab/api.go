@@ -38,7 +38,7 @@ func (a *api) handle(action, path string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id := r.PathValue("id")
 		ctx := telemetry.With(telemetry.Extract(r.Context(), r.Header), semconv.AllocationID, id)
-		ctx, span := a.says.Start(ctx, r.Method+" "+r.Pattern[strings.Index(r.Pattern, "/"):], telemetry.Server,
+		ctx, span := a.says.Start(ctx, r.Method+" "+pathOf(r.Pattern), telemetry.Server,
 			slog.String(semconv.HTTPRequestMethod, r.Method), slog.String(semconv.URLPath, r.URL.Path))
 		defer span.End()
 		status, body, err := a.answer(ctx, r, action, strings.Replace(path, "{id}", id, 1))
@@ -105,4 +105,12 @@ func (a *api) log(ctx context.Context, r *http.Request, action string, status in
 	}
 	a.says.Log(ctx, severity, text, slog.String(semconv.HTTPRequestMethod, r.Method), slog.String(semconv.URLPath, r.URL.Path),
 		slog.Int(semconv.HTTPStatusCode, status))
+}
+
+// pathOf is the path of a mux pattern, which may begin with a method.
+func pathOf(pattern string) string {
+	if _, path, ok := strings.Cut(pattern, " "); ok {
+		return path
+	}
+	return pattern
 }

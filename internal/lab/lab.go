@@ -117,7 +117,7 @@ func (l *lab) serve(ctx context.Context, work *errgroup.Group, source func(strin
 	c := l.config
 	inside := l.control.client
 	listen := func(address string) (net.Listener, error) {
-		s, err := net.Listen("tcp", address)
+		s, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 		if err != nil {
 			return nil, fmt.Errorf("listen on %s: %w", address, err)
 		}

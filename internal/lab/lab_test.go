@@ -56,7 +56,7 @@ func newStage(t *testing.T, scale float64) *stage {
 	for _, l := range held {
 		_ = l.Close()
 	}
-	var out io.Writer = io.Discard
+	out := io.Discard
 	if testing.Verbose() {
 		out = os.Stderr
 	}

@@ -100,7 +100,7 @@ func merge(have ids, attrs []slog.Attr) []slog.Attr {
 		}
 	}
 	for _, a := range attrs {
-		if a.Key != "" && !(a.Value.Kind() == slog.KindString && a.Value.String() == "" && isID(a.Key)) {
+		if a.Key != "" && (a.Value.Kind() != slog.KindString || a.Value.String() != "" || !isID(a.Key)) {
 			out = append(out, a)
 		}
 	}
