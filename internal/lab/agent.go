@@ -35,7 +35,7 @@ func newAgent(l *lab, m *machine) *agent {
 	l.keep(own)
 	open := l.transport()
 	l.keep(open)
-	base := "https://" + l.config.Ingress
+	base := l.front()
 	return &agent{
 		machine: m, lab: l,
 		open: hop{&http.Client{Transport: open, Timeout: 10 * time.Second}, base},

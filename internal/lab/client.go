@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -25,31 +26,39 @@ type client struct {
 // errOver is how waiting ends when the allocation has come to an end that wasn't hoped for.
 var errOver = errors.New("allocation is over")
 
-// live plays the story.
-func (c *client) live(ctx context.Context) {
+// live plays the story and tells how it ended: the allocation's last state, or the status with which a
+// request was refused, "0" for no answer.
+func (c *client) live(ctx context.Context) string {
 	ctx = telemetry.With(ctx, semconv.AllocationID, c.id)
 	asked := telemetry.With(ctx, semconv.CorrelationID, telemetry.NewID("c"))
 	c.says.Log(asked, telemetry.Info, fmt.Sprintf("requesting %s from pool %s in region %s", c.id, c.st.pool, c.st.region))
 	if err := c.create(asked); err != nil {
-		return
+		return end(rest.Allocation{}, err)
 	}
 	if c.st.cancel {
-		c.cancel(ctx, asked)
-		return
+		return end(c.cancel(ctx, asked))
 	}
 	a, err := c.await(asked, semconv.Active)
 	if err != nil {
-		return
+		return end(a, err)
 	}
 	c.says.Log(asked, telemetry.Info, fmt.Sprintf("%s is active on %s after %s", c.id, a.NodeID, a.Since.Sub(a.CreatedAt).Round(time.Millisecond)))
 	pause(ctx, c.lab.config.scaled(useFor))
 	release := telemetry.With(ctx, semconv.CorrelationID, telemetry.NewID("c"))
 	if err := c.insist(release, "release", c.path("/release"), rest.ActionRequest{Actor: c.st.subject, Reason: "done"}); err != nil {
-		return
+		return end(a, err)
 	}
-	if _, err := c.await(release, semconv.Released); err == nil {
+	if a, err = c.await(release, semconv.Released); err == nil {
 		c.says.Log(release, telemetry.Info, c.id+" is released")
 	}
+	return end(a, err)
+}
+
+func end(a rest.Allocation, err error) string {
+	if err == nil || errors.Is(err, errOver) {
+		return a.State
+	}
+	return strconv.Itoa(statusOf(err))
 }
 
 // create asks for the allocation.
@@ -76,19 +85,20 @@ func (c *client) insist(ctx context.Context, verb, path string, in any) error {
 }
 
 // cancel waits until work has begun, and a moment longer, and takes the wish back.
-func (c *client) cancel(ctx, asked context.Context) {
-	if _, err := c.await(asked, semconv.Provisioning); err != nil {
-		return
+func (c *client) cancel(ctx, asked context.Context) (a rest.Allocation, err error) {
+	if a, err = c.await(asked, semconv.Provisioning); err != nil {
+		return a, err
 	}
 	pause(ctx, c.lab.config.scaled(cancelWait))
 	again := telemetry.With(ctx, semconv.CorrelationID, telemetry.NewID("c"))
 	c.says.Log(again, telemetry.Info, "user cancels "+c.id)
 	if err := c.insist(again, "cancel", c.path("/cancel"), rest.ActionRequest{Actor: c.st.subject, Reason: "no longer needed"}); err != nil {
-		return
+		return a, err
 	}
-	if _, err := c.await(again, semconv.Canceled); err == nil {
+	if a, err = c.await(again, semconv.Canceled); err == nil {
 		c.says.Log(again, telemetry.Info, c.id+" is canceled")
 	}
+	return a, err
 }
 
 // await asks for the state until it is the one that is wanted, or one after which it never will be.

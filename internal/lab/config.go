@@ -3,6 +3,8 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"path/filepath"
 	"time"
 
@@ -16,10 +18,10 @@ type Config struct {
 	Export      string           `yaml:"export"`      // OTLP/JSON lines of everything the lab says; empty: none
 	Provisioner string           `yaml:"provisioner"` // base URL of its control API
 	NodeAPI     string           `yaml:"node_api"`    // address of its node API
-	Ingress     string           `yaml:"ingress"`     // addresses of the lab's own parts
+	Ingress     string           `yaml:"ingress"`     // addresses of the lab's own parts; port 0: a free one
 	API         string           `yaml:"api"`
 	Auth        string           `yaml:"auth"`
-	DeadAPI     string           `yaml:"dead_api"` // where the API of region west should listen, and nobody does
+	DeadAPI     string           `yaml:"dead_api"` // where the API of region west should listen, and nobody may
 	Every       time.Duration    `yaml:"every"`    // between two new allocations
 	Count       int              `yaml:"count"`    // allocations to make; 0: for ever
 	Duration    time.Duration    `yaml:"duration"` // for how long to make new ones; 0: for ever
@@ -47,6 +49,16 @@ func (c Config) Validate() error {
 	say := func(format string, args ...any) { own = append(own, fmt.Errorf(format, args...)) }
 	if c.Data == "" {
 		say("data: must be set")
+	}
+	if u, err := url.Parse(c.Provisioner); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		say("provisioner: %q is no http URL", c.Provisioner)
+	}
+	for _, at := range []struct{ key, address string }{
+		{"node_api", c.NodeAPI}, {"ingress", c.Ingress}, {"api", c.API}, {"auth", c.Auth}, {"dead_api", c.DeadAPI},
+	} {
+		if _, port, err := net.SplitHostPort(at.address); err != nil || port == "" {
+			say("%s: %q is no host:port", at.key, at.address)
+		}
 	}
 	if c.Every <= 0 || c.Duration < 0 || c.Count < 0 {
 		say("every must be positive, duration and count not negative")

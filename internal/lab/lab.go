@@ -32,6 +32,7 @@ type lab struct {
 	emitter *telemetry.Emitter
 	pki     *pki
 	control hop // the provisioner's control API
+	sockets *sockets
 	truths  *truths
 
 	mu         sync.Mutex
@@ -63,6 +64,10 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.truths.close()) }()
+	if l.sockets, err = c.open(ctx); err != nil {
+		return fmt.Errorf("open listeners: %w", err)
+	}
+	defer l.sockets.close()
 	specs := inventory(c.Nodes)
 	if l.pki, err = newPKI(c.Data, specs, time.Now()); err != nil {
 		return err
@@ -72,6 +77,9 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	defer l.closeIdle()
 	l.control = hop{&http.Client{Transport: plain, Timeout: 15 * time.Second}, c.Provisioner}
 	tokens, err := l.register(ctx, specs)
+	if ctx.Err() != nil {
+		return nil // told to stop while it waited
+	}
 	if err != nil {
 		return err
 	}
@@ -90,10 +98,7 @@ func (l *lab) play(ctx context.Context, specs []machineSpec, tokens map[string]s
 		part(func() { s.Beat(ctx, "", beat) })
 		return s
 	}
-	if err := l.serve(ctx, work, source); err != nil {
-		stop()
-		return errors.Join(err, work.Wait())
-	}
+	l.serve(ctx, work, source)
 	for _, spec := range specs {
 		m := newMachine(spec, l.emitter)
 		part(func() { m.run(ctx, beat, l.config.scaled(4*time.Second)) })
@@ -106,55 +111,37 @@ func (l *lab) play(ctx context.Context, specs []machineSpec, tokens map[string]s
 		l.clients(ctx, clients)
 		stop() // the last story is over
 	})
-	l.log.Info("lab started", "ingress", "https://"+l.config.Ingress, "nodes", len(specs), "data", l.config.Data)
+	l.log.Info("lab started", "ingress", l.front(), "nodes", len(specs), "data", l.config.Data)
 	err := work.Wait()
 	l.log.Info("lab stopped")
 	return err
 }
 
+// front is the base URL of the ingress.
+func (l *lab) front() string { return "https://" + l.sockets.ingress.Addr().String() }
+
 // serve starts what listens: authorization, API, ingress.
-func (l *lab) serve(ctx context.Context, work *errgroup.Group, source func(string) *telemetry.Source) error {
-	c := l.config
-	inside := l.control.client
-	listen := func(address string) (net.Listener, error) {
-		s, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-		if err != nil {
-			return nil, fmt.Errorf("listen on %s: %w", address, err)
-		}
-		return s, nil
-	}
-	parts := []struct {
-		address string
-		handler http.Handler
-		wrap    func(net.Listener) net.Listener
-	}{
-		{c.Auth, newAuth(source("auth-service")), nil},
-		{c.API, newAPI(hop{inside, "http://" + c.Auth}, l.control, source("fulfillment-api")), nil},
-	}
-	proxy := source("ingress-proxy")
-	east, west := &upstream{name: "fulfillment-api-east", address: c.API}, &upstream{name: "fulfillment-api-west", address: c.DeadAPI}
-	nodes := &upstream{name: "node-api", address: c.NodeAPI}
+func (l *lab) serve(ctx context.Context, work *errgroup.Group, source func(string) *telemetry.Source) {
+	at, proxy := l.sockets, source("ingress-proxy")
+	authAddress, apiAddress := at.auth.Addr().String(), at.api.Addr().String()
+	east := &upstream{name: "fulfillment-api-east", address: apiAddress}
+	west := &upstream{name: "fulfillment-api-west", address: at.dead}
+	nodes := &upstream{name: "node-api", address: l.config.NodeAPI}
 	front := newIngress([]route{{"/east/api/", "/east", east}, {"/west/api/", "/west", west}, {"/internal/v1/nodes/", "", nodes}}, proxy)
 	l.keep(front.proxy.Transport.(*http.Transport))
-	parts = append(parts, struct {
-		address string
-		handler http.Handler
-		wrap    func(net.Listener) net.Listener
-	}{c.Ingress, front, func(s net.Listener) net.Listener { return newHandshakes(s, l.pki.tlsConfig(), proxy) }})
-	for _, p := range parts {
-		s, err := listen(p.address)
-		if err != nil {
-			return err
-		}
-		if p.wrap != nil {
-			s = p.wrap(s)
-		}
-		work.Go(func() error { return service.ServeOn(ctx, s, p.handler, grace) })
+	for _, p := range []struct {
+		listener net.Listener
+		handler  http.Handler
+	}{
+		{at.auth, newAuth(source("auth-service"))},
+		{at.api, newAPI(hop{l.control.client, "http://" + authAddress}, l.control, source("fulfillment-api"))},
+		{newHandshakes(at.ingress, l.pki.tlsConfig(), proxy), front},
+	} {
+		work.Go(func() error { return service.ServeOn(ctx, p.listener, p.handler, grace) })
 	}
 	for _, u := range []*upstream{east, west, nodes} {
 		work.Go(func() error { u.watch(ctx, time.Second, proxy); return nil })
 	}
-	return nil
 }
 
 // register waits for the provisioner and adds the machines to its inventory.
@@ -162,6 +149,7 @@ func (l *lab) register(ctx context.Context, specs []machineSpec) (tokens map[str
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	tokens = map[string]string{}
+	waiting := false
 	for _, s := range specs {
 		for {
 			var t rest.NodeToken
@@ -170,8 +158,15 @@ func (l *lab) register(ctx context.Context, specs []machineSpec) (tokens map[str
 				tokens[s.id] = t.Token
 				break
 			}
-			if status != 0 || ctx.Err() != nil {
+			if status != 0 {
 				return nil, fmt.Errorf("register %s: %w", s.id, err)
+			}
+			if ctx.Err() != nil {
+				return nil, fmt.Errorf("no provisioner answers at %s within %s: %w", l.config.Provisioner, startTime, err)
+			}
+			if !waiting {
+				waiting = true
+				l.log.Info("waiting for the provisioner", "url", l.config.Provisioner, "error", err)
 			}
 			pause(ctx, 250*time.Millisecond)
 		}
@@ -183,7 +178,7 @@ func (l *lab) register(ctx context.Context, specs []machineSpec) (tokens map[str
 func (l *lab) clients(ctx context.Context, says *telemetry.Source) {
 	transport := l.transport()
 	l.keep(transport)
-	way := hop{&http.Client{Transport: transport, Timeout: 15 * time.Second}, "https://" + l.config.Ingress}
+	way := hop{&http.Client{Transport: transport, Timeout: 15 * time.Second}, l.front()}
 	plan := newSchedule(l.config.Seed, l.config.Stories)
 	var playing sync.WaitGroup
 	defer playing.Wait()
@@ -201,14 +196,25 @@ func (l *lab) clients(ctx context.Context, says *telemetry.Source) {
 		c := &client{lab: l, hop: way, says: says, st: st, id: telemetry.NewID("a")}
 		l.begin(c.id, st)
 		playing.Go(func() {
-			c.live(ctx)
-			if ctx.Err() == nil {
-				if err := l.truths.write(c.id, st); err != nil {
-					l.log.Error("write truth", "error", err)
-				}
-			}
+			life, over := context.WithTimeout(ctx, l.config.scaled(longestLife))
+			defer over()
+			l.tell(ctx, c.id, st, c.live(life))
 			l.end(ctx, c.id, st)
 		})
+	}
+}
+
+// tell writes down the truth of a story that went as it is written. Of one that didn't, nobody here
+// knows the truth.
+func (l *lab) tell(ctx context.Context, id string, st story, end string) {
+	switch {
+	case ctx.Err() != nil:
+	case end != st.end:
+		l.log.Warn("story went otherwise, no truth is written", "story", st.name, "allocation_id", id, "end", end, "want", st.end)
+	default:
+		if err := l.truths.write(id, st); err != nil {
+			l.log.Error("write truth", "error", err)
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package lab
 
-import "time"
+import (
+	"time"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+)
 
 // story is what one client lives through.
 type story struct {
@@ -10,9 +14,10 @@ type story struct {
 	region  string // first part of the path
 	subject string
 	token   string
-	alone   bool // its machine can have one allocation at a time: the next waits until this one is over
-	slow    int  // factor on the time that provisioning the node takes; 0: 1
-	cancel  bool // the user changes their mind during provisioning
+	alone   bool   // its machine can have one allocation at a time: the next waits until this one is over
+	slow    int    // factor on the time that provisioning the node takes; 0: 1
+	cancel  bool   // the user changes their mind during provisioning
+	end     string // the last state, or the status that the request ended with
 
 	// The truth: whose fault it is. Empty for stories that end well.
 	layer, mechanism string
@@ -21,14 +26,14 @@ type story struct {
 // stories is the cast. Most of what happens is healthy.
 func stories() []story {
 	return []story{
-		{name: "healthy", weight: 14, pool: poolGeneral, region: "east", subject: "alice", token: "tok-alice"},
-		{name: "slow", weight: 2, pool: poolGeneral, region: "east", subject: "ci-runner", token: "tok-ci", slow: 5},
-		{name: "cancel", weight: 2, pool: poolGeneral, region: "east", subject: "bob", token: "tok-bob", slow: 2, cancel: true},
-		{name: "cert_expired", weight: 1, pool: poolBatch, region: "east", subject: "alice", token: "tok-alice", alone: true, layer: "cert", mechanism: "expired"},
-		{name: "cert_untrusted", weight: 1, pool: poolEdge, region: "east", subject: "bob", token: "tok-bob", alone: true, layer: "cert", mechanism: "unknown_ca"},
-		{name: "no_backend", weight: 1, pool: poolGeneral, region: "west", subject: "alice", token: "tok-alice", layer: "ingress", mechanism: "no_backend"},
-		{name: "refused", weight: 1, pool: poolGeneral, region: "east", subject: "erin", token: "tok-erin", layer: "api_auth", mechanism: "policy"},
-		{name: "agent_silent", weight: 1, pool: poolArchive, region: "east", subject: "ci-runner", token: "tok-ci", alone: true, layer: "node_agent", mechanism: "silent"},
+		{name: "healthy", weight: 14, pool: poolGeneral, region: "east", subject: "alice", token: "tok-alice", end: semconv.Released},
+		{name: "slow", weight: 2, pool: poolGeneral, region: "east", subject: "ci-runner", token: "tok-ci", end: semconv.Released, slow: 5},
+		{name: "cancel", weight: 2, pool: poolGeneral, region: "east", subject: "bob", token: "tok-bob", end: semconv.Canceled, slow: 2, cancel: true},
+		{name: "cert_expired", weight: 1, pool: poolBatch, region: "east", subject: "alice", token: "tok-alice", end: semconv.Failed, alone: true, layer: "cert", mechanism: "expired"},
+		{name: "cert_untrusted", weight: 1, pool: poolEdge, region: "east", subject: "bob", token: "tok-bob", end: semconv.Failed, alone: true, layer: "cert", mechanism: "unknown_ca"},
+		{name: "no_backend", weight: 1, pool: poolGeneral, region: "west", subject: "alice", token: "tok-alice", end: "503", layer: "ingress", mechanism: "no_backend"},
+		{name: "refused", weight: 1, pool: poolGeneral, region: "east", subject: "erin", token: "tok-erin", end: "403", layer: "api_auth", mechanism: "policy"},
+		{name: "agent_silent", weight: 1, pool: poolArchive, region: "east", subject: "ci-runner", token: "tok-ci", end: semconv.Failed, alone: true, layer: "node_agent", mechanism: "silent"},
 	}
 }
 
@@ -47,5 +52,7 @@ const (
 	useFor     = 4 * time.Second
 	cancelWait = 700 * time.Millisecond // from seeing `provisioning` to the cancel
 	retryWait  = time.Second
-	tries      = 3
+
+	longestLife = 5 * time.Minute // of a story that went otherwise and comes to no end
+	tries       = 3
 )
