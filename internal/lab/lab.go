@@ -77,17 +77,21 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	defer l.closeIdle()
 	l.control = hop{&http.Client{Transport: plain, Timeout: 15 * time.Second}, c.Provisioner}
 	tokens, err := l.register(ctx, specs)
+	var left []string
+	if err == nil {
+		left, err = l.abandoned(ctx)
+	}
 	if ctx.Err() != nil {
 		return nil // told to stop while it waited
 	}
 	if err != nil {
 		return err
 	}
-	return l.play(ctx, specs, tokens)
+	return l.play(ctx, specs, tokens, left)
 }
 
-// play starts every part and waits for all of them.
-func (l *lab) play(ctx context.Context, specs []machineSpec, tokens map[string]string) error {
+// play starts every part and waits for all of them. What was left by an earlier run is reclaimed.
+func (l *lab) play(ctx context.Context, specs []machineSpec, tokens map[string]string, left []string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	work, ctx := errgroup.WithContext(ctx)
@@ -106,12 +110,12 @@ func (l *lab) play(ctx context.Context, specs []machineSpec, tokens map[string]s
 	}
 	view, clients := source("ui-projection"), source("cli")
 	part(func() { l.projection(ctx, view) })
-	part(func() { l.operator(ctx) })
+	part(func() { l.operator(ctx, left) })
 	part(func() {
 		l.clients(ctx, clients)
 		stop() // the last story is over
 	})
-	l.log.Info("lab started", "ingress", l.front(), "nodes", len(specs), "data", l.config.Data)
+	l.log.Info("lab started", "ingress", l.front(), "nodes", len(specs), "abandoned", len(left), "data", l.config.Data)
 	err := work.Wait()
 	l.log.Info("lab stopped")
 	return err

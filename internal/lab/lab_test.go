@@ -166,6 +166,48 @@ func TestProvisionerRestartsMidRun(t *testing.T) {
 	}
 }
 
+// A lab that is stopped while all its machines are in use finds its clients' allocations when it comes
+// back, and goes on: otherwise its machines would be taken for ever.
+func TestLabRestartsMidRun(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 0.2)
+	s.lab.Nodes, s.lab.Stories, s.lab.Every = 3, []string{"healthy"}, time.Second
+	stop := s.run(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 3500*time.Millisecond)
+	defer cancel()
+	if err := lab.Run(ctx, s.lab, s.log); err != nil {
+		t.Fatal(err)
+	}
+	before := s.truths(t)
+	held := 0
+	for _, r := range s.records(t) {
+		if r.Name == semconv.EventAllocationState && before[get(r, semconv.AllocationID)].Story == "" && get(r, semconv.To) == semconv.Provisioning {
+			held++
+		}
+	}
+	if held == 0 {
+		t.Fatal("nothing was left behind, so there is nothing to see here")
+	}
+	s.lab.Count = 3
+	ctx, cancel = context.WithTimeout(context.Background(), 40*time.Second)
+	defer cancel()
+	if err := lab.Run(ctx, s.lab, s.log); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if got := len(s.truths(t)) - len(before); got != 3 {
+		t.Errorf("%d stories were told after the restart, want 3", got)
+	}
+	all := s.records(t)
+	checkMoves(t, all)
+	reclaimed := anyOf(all, func(r *record.Record) bool {
+		return r.Name == semconv.EventAudit && get(r, semconv.ActorType) == "admin" && get(r, semconv.Reason) == "its client is gone"
+	})
+	if !reclaimed {
+		t.Error("nobody is said to have reclaimed anything")
+	}
+}
+
 func TestEverythingStopsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 0.2)

@@ -11,18 +11,22 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
+const operatorName = "operator-kim"
+
 // repairAfter is how long a failed machine waits for its operator.
 const repairAfter = 4 * time.Second
 
 // operator looks after machines whose allocation has failed: after a moment, each is given back by
-// hand, so that the story can be told again. Looking makes no telemetry; the repair does.
-func (l *lab) operator(ctx context.Context) {
+// hand, so that the story can be told again. And after allocations that were left behind. Looking makes
+// no telemetry; what is done does.
+func (l *lab) operator(ctx context.Context, left []string) {
 	owed := map[string]time.Time{} // node → when its repair is due
 	for ctx.Err() == nil {
 		var nodes []rest.Node
 		if _, err := l.control.do(ctx, http.MethodGet, "/v1/nodes", nil, &nodes, nil); err == nil {
 			l.repair(ctx, nodes, owed)
 		}
+		left = l.reclaim(ctx, left)
 		pause(ctx, l.config.scaled(time.Second))
 	}
 }
@@ -43,7 +47,7 @@ func (l *lab) repair(ctx context.Context, nodes []rest.Node, owed map[string]tim
 		}
 		action := telemetry.With(ctx, semconv.CorrelationID, telemetry.NewID("c"))
 		_, err := l.control.do(action, http.MethodPost, "/v1/nodes/"+n.NodeID+"/repair", rest.RepairRequest{
-			Actor: "operator-kim", Reason: "checked on the console, disk is empty", RuntimeVerifiedAbsent: true, Evidence: "console:" + n.NodeID,
+			Actor: operatorName, Reason: "checked on the console, disk is empty", RuntimeVerifiedAbsent: true, Evidence: "console:" + n.NodeID,
 		}, nil, nil)
 		if err != nil && ctx.Err() == nil {
 			l.log.Warn("repair node", "node_id", n.NodeID, "error", err)
