@@ -5,24 +5,11 @@ import (
 	"slices"
 )
 
-// region is a set of immovable subjects that are connected by having been seen together, with each
-// one's allocation worked out. It goes stale when a fact touches it.
-type region struct{ stale bool }
-
-// allocationOf is the closure's answer for one immovable subject. Callers hold the write lock, or know
-// that the region is fresh.
-func (x *Index) allocationOf(s *subject) (allocation string, shared bool) {
-	if s.region == nil || s.region.stale {
-		x.solve(s)
-	}
-	return s.label, s.shared
-}
-
 // direct lists the allocations that a subject is bound to without a detour: what explicit bindings say,
 // else the allocations seen with it.
 func (s *subject) direct() []string {
 	var stated []string
-	for _, b := range s.binds {
+	for _, b := range s.binds.list {
 		if b.object.Kind == Allocation && !slices.Contains(stated, b.object.ID) {
 			stated = append(stated, b.object.ID)
 		}
@@ -41,7 +28,7 @@ func (s *subject) direct() []string {
 // It is the one whose neighbours belong to the most allocations (an image has many, a request two), and
 // all of them where that ties: a record on nobody's timeline is better than one on the wrong one. Then
 // again without it, until nothing meets.
-func (x *Index) solve(from *subject) {
+func solve(from *subject) {
 	members := collect(from)
 	r := &region{}
 	g := graph{members: members, at: make(map[*subject]int, len(members))}
@@ -50,6 +37,10 @@ func (x *Index) solve(from *subject) {
 		s.region, s.label, s.shared = r, "", false
 	}
 	g.init()
+	if label, plain := g.plain(); plain {
+		r.plain, r.label, r.members = true, label, members
+		return
+	}
 	for {
 		g.spread()
 		worst := g.worst()
@@ -80,7 +71,7 @@ func collect(from *subject) []*subject {
 		if len(members[i].direct()) > 1 {
 			break // the subject asked for is shared itself: nothing else matters
 		}
-		for _, p := range members[i].peers {
+		for _, p := range members[i].peers.list {
 			if !seen[p] {
 				seen[p] = true
 				members = append(members, p)
@@ -97,7 +88,7 @@ func collect(from *subject) []*subject {
 	return members
 }
 
-// graph is the working state of solve; slices are by member.
+// graph is the working state of solve; slices are by member, then by ghost.
 type graph struct {
 	members []*subject
 	at      map[*subject]int
@@ -120,18 +111,37 @@ func (g *graph) init() {
 		case len(direct) > 1:
 			g.blocked[i] = true
 		}
-		for _, p := range s.peers {
+		for _, p := range s.peers.list {
 			if j, ok := g.at[p]; ok {
 				g.peers[i] = append(g.peers[i], j)
 			}
 		}
 	}
+	for i, s := range g.members {
+		for _, allocation := range s.ghosts { // stands for the neighbours that were forgotten
+			ghost := len(g.fixed)
+			g.fixed, g.blocked, g.label, g.met = append(g.fixed, allocation), append(g.blocked, false), append(g.label, ""), append(g.met, false)
+			g.peers = append(g.peers, []int{i})
+			g.peers[i] = append(g.peers[i], ghost)
+		}
+	}
+}
+
+// plain says whether nothing is shared and no two allocations can meet, and whose all is then.
+func (g *graph) plain() (label string, plain bool) {
+	for i, fixed := range g.fixed {
+		if g.blocked[i] || fixed != "" && label != "" && fixed != label {
+			return "", false
+		}
+		label = max(label, fixed)
+	}
+	return label, true
 }
 
 // spread lets every direct allocation flow outwards, all at one pace.
 func (g *graph) spread() {
 	var level []int
-	for i := range g.members {
+	for i := range g.fixed {
 		g.label[i], g.met[i] = "", false
 		if !g.blocked[i] && g.fixed[i] != "" {
 			g.label[i] = g.fixed[i]
@@ -168,7 +178,7 @@ func (g *graph) spread() {
 // worst lists the subjects to take for shared next, none where no two allocations meet.
 func (g *graph) worst() []int {
 	suspects := map[int]bool{}
-	for i := range g.members {
+	for i := range g.fixed {
 		if g.blocked[i] {
 			continue
 		}
@@ -187,7 +197,7 @@ func (g *graph) worst() []int {
 		}
 	}
 	most, worst := 0, []int(nil)
-	for i := range g.members {
+	for i := range g.fixed {
 		if !suspects[i] {
 			continue
 		}

@@ -1,17 +1,16 @@
 package identity
 
-import (
-	"slices"
-	"sync"
-)
-
 // Options of an Index. The zero value is the default profile's behaviour.
 type Options struct {
 	// SharedNodes: several allocations live on a node at once, so that node and time resolve nothing.
 	SharedNodes bool
 	// MaxSubjects bounds the index; 0 means DefaultMaxSubjects. A subject beyond it is refused and
-	// counted, what is known stays known.
+	// counted, what is known stays known; unless Forget is set.
 	MaxSubjects int
+	// Forget makes room for a new subject by forgetting one that was not used for long, of the source
+	// that holds most. A Collector that runs for months does so; a reader whose answers must not depend
+	// on the order of arrival does not.
+	Forget bool
 	// Tolerance is how far, in nanoseconds, the clocks of a binding's and of a record's source may
 	// differ at the edge of a node instance's life.
 	Tolerance int64
@@ -30,33 +29,11 @@ const (
 type Index struct {
 	opt Options
 
-	mu       sync.RWMutex
+	mu       wideLock
 	subjects map[Key]*subject
 	refused  map[error]int
 	full     int
-}
-
-// subject is all that is known of one key. Everything but its derived part only ever grows.
-type subject struct {
-	key         Key
-	allocations []string // allocations seen with it, at most two are kept: two make it shared
-	peers       []*subject
-	binds       []bind
-	moves       []move // of a node, and of node → installation: see installs
-	installs    []move
-
-	// Derived, nil when stale.
-	region   *region
-	label    string // its allocation by closure, valid while region is not stale
-	shared   bool
-	assigned []Interval // node → allocation
-	lived    []Interval // node → node_instance
-	derived  bool       // assigned and lived are valid
-}
-
-type bind struct {
-	object   Key
-	from, to int64
+	sources  sources
 }
 
 // New gives an empty index.
@@ -69,12 +46,18 @@ func New(opt Options) *Index {
 
 // Add takes one fact. It returns why a fact was refused (see Fact.Check); a refused fact changes
 // nothing but the count.
-func (x *Index) Add(f Fact) error {
+func (x *Index) Add(f Fact) error { return x.AddFrom("", f) }
+
+// AddFrom is Add, with the source (service) on whose account its subjects are remembered.
+func (x *Index) AddFrom(source string, f Fact) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := f.Check(); err != nil {
 		x.refused[err]++
 		return err
+	}
+	if x.opt.Forget {
+		x.sources.turn(source)
 	}
 	x.add(f)
 	return nil
@@ -82,12 +65,30 @@ func (x *Index) Add(f Fact) error {
 
 // AddSeen takes the keys of one record: the immovable ones belong together, and to the record's
 // allocation; an installation belongs to its node, a boot to its installation.
-func (x *Index) AddSeen(keys Keys) {
+func (x *Index) AddSeen(keys Keys) { x.AddSeenFrom("", keys, nil) }
+
+// AddSeenFrom is AddSeen, with the source (service) on whose account the keys are remembered. What it
+// finds of them is left in found, for ResolveFound; found is as long as keys, or nil. Keys that are
+// known to belong together already cost a look-up each and no lock that readers wait for.
+func (x *Index) AddSeenFrom(source string, keys Keys, found Subjects) {
 	if len(keys) < 2 || len(keys) > MaxKeysPerRecord {
+		return
+	}
+	var own [MaxKeysPerRecord]*subject
+	if found == nil {
+		found = own[:len(keys)]
+	}
+	part := x.mu.RLock()
+	known := x.known(keys, found)
+	part.RUnlock()
+	if known {
 		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.opt.Forget {
+		x.sources.turn(source)
+	}
 	for i, a := range keys {
 		for _, b := range keys[i+1:] {
 			if s, o, ok := seenPair(a, b); ok {
@@ -95,6 +96,36 @@ func (x *Index) AddSeen(keys Keys) {
 			}
 		}
 	}
+}
+
+// Subjects are what an index found of a record's keys, in their order.
+type Subjects []*subject
+
+// known says whether everything that the keys of a record say together is known.
+func (x *Index) known(keys Keys, found Subjects) bool {
+	for i := range keys {
+		if keys[i].Kind != Allocation {
+			found[i] = x.subjects[keys[i]]
+		}
+	}
+	for i := range keys {
+		for j := i + 1; j < len(keys); j++ {
+			s, o := j, i
+			if keys[i].Kind > keys[j].Kind {
+				s, o = i, j
+			}
+			if !seenKinds(keys[o].Kind, keys[s].Kind) || keys[s] == keys[o] {
+				continue
+			}
+			if keys[s].Kind == Node {
+				s, o = o, s
+			}
+			if !found[s].knows(keys[o], found[o]) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // SeenFacts are the facts that AddSeen would take, for whoever shares them with other replicas.
@@ -119,15 +150,24 @@ func seenPair(a, b Key) (subject, object Key, ok bool) {
 	if a.Kind > b.Kind {
 		a, b = b, a
 	}
-	switch {
-	case a.Kind.Immovable() && b.Kind.Immovable(), a.Kind == Allocation && b.Kind.Immovable():
-		return b, a, a != b
-	case a.Kind == NodeInstance && b.Kind == Node:
-		return a, b, true
-	case a.Kind == NodeInstance && b.Kind == Boot:
-		return b, a, true
+	if !seenKinds(a.Kind, b.Kind) {
+		return Key{}, Key{}, false
 	}
-	return Key{}, Key{}, false
+	if b.Kind == Node {
+		return a, b, true
+	}
+	return b, a, a != b
+}
+
+// seenKinds says whether keys of two kinds on one record say anything; a is not greater than b.
+func seenKinds(a, b Kind) bool {
+	switch {
+	case b.Immovable():
+		return a == Allocation || a.Immovable()
+	case a == NodeInstance:
+		return b == Node || b == Boot
+	}
+	return false
 }
 
 func (x *Index) add(f Fact) {
@@ -139,18 +179,18 @@ func (x *Index) add(f Fact) {
 	case Seen:
 		x.addSeen(s, f.Object)
 	case Bind:
-		b := bind{f.Object, f.From, f.To}
-		if slices.Contains(s.binds, b) {
+		if !s.binds.add(bind{f.Object, f.From, f.To}) {
 			return
 		}
-		s.binds = append(s.binds, b)
 		s.derived = false
 		s.stale()
+		for _, p := range s.peers.list {
+			p.stale() // what a border connects now was not worked out together with it
+		}
 		if f.Object.Kind.Immovable() && f.Subject.Kind.Immovable() {
 			x.link(s, f.Object)
 		}
 	case Opened, Closed, Lost:
-		m := move{f.Type, f.Object.ID, f.From}
 		list := &s.moves
 		if f.Object.Kind == NodeInstance {
 			list = &s.installs
@@ -158,8 +198,7 @@ func (x *Index) add(f Fact) {
 				x.addSeen(o, f.Subject) // the installation is this node's, whenever
 			}
 		}
-		if !slices.Contains(*list, m) {
-			*list = append(*list, m)
+		if list.add(move{f.Type, f.Object.ID, f.From}) {
 			s.derived = false
 		}
 	}
@@ -168,48 +207,41 @@ func (x *Index) add(f Fact) {
 func (x *Index) addSeen(s *subject, object Key) {
 	switch {
 	case object.Kind == Allocation:
-		if len(s.allocations) < 2 && !slices.Contains(s.allocations, object.ID) {
-			s.allocations = append(s.allocations, object.ID)
-			s.stale()
-		}
+		s.allocate(object.ID)
 	case object.Kind.Immovable():
 		x.link(s, object)
 	default: // installation → node, boot → installation
-		b := bind{object, Always, Forever}
-		if !slices.Contains(s.binds, b) {
-			s.binds = append(s.binds, b)
-		}
+		s.binds.add(bind{object, Always, Forever})
 	}
 }
 
 // link makes two immovable subjects neighbours.
 func (x *Index) link(s *subject, object Key) {
 	o := x.subject(object)
-	if o == nil || slices.Contains(s.peers, o) {
+	if o == nil || o.gone || s.gone || !s.peers.add(o) {
 		return
 	}
-	s.peers = append(s.peers, o)
-	o.peers = append(o.peers, s)
-	s.stale()
-	o.stale()
-}
-
-func (s *subject) stale() {
-	if s.region != nil {
-		s.region.stale = true
-	}
+	o.peers.add(s)
+	s.meet(o)
+	o.meet(s)
+	join(s, o)
 }
 
 func (x *Index) subject(k Key) *subject {
 	if s := x.subjects[k]; s != nil {
+		s.use()
 		return s
 	}
-	if len(x.subjects) >= x.opt.MaxSubjects {
+	if len(x.subjects) >= x.opt.MaxSubjects && !(x.opt.Forget && x.forget()) {
 		x.full++
 		return nil
 	}
 	s := &subject{key: k}
+	s.use()
 	x.subjects[k] = s
+	if x.opt.Forget {
+		x.sources.remember(s)
+	}
 	return s
 }
 
@@ -218,15 +250,15 @@ type Stats struct {
 	Subjects int
 	Refused  map[string]int // facts, by reason
 	Full     int            // subjects refused because the index was full
+	Evicted  int            // subjects forgotten to make room
 }
 
 // Stats of the index now.
 func (x *Index) Stats() Stats {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
+	defer x.mu.RLock().RUnlock()
 	refused := make(map[string]int, len(x.refused))
 	for err, n := range x.refused {
 		refused[err.Error()] = n
 	}
-	return Stats{Subjects: len(x.subjects), Refused: refused, Full: x.full}
+	return Stats{Subjects: len(x.subjects), Refused: refused, Full: x.full, Evicted: x.sources.evicted}
 }

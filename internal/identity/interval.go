@@ -111,24 +111,27 @@ func tidy(in []Interval) []Interval {
 // latest picks, of the intervals that cover t, the one that began last: the later assignment wins from
 // its start. Two that began together and disagree give nothing.
 func latest(intervals []Interval, t int64) (Interval, bool) {
-	var best Interval
-	found, tied := false, false
-	for _, i := range intervals {
-		if i.From > t {
-			break
-		}
-		if !i.covers(t) {
-			continue
-		}
-		switch {
-		case !found || i.From > best.From:
-			best, found, tied = i, true, false
-		case i.Object != best.Object:
-			tied = true
+	begun, end := 0, len(intervals) // how many began until t
+	for begun < end {
+		if mid := (begun + end) / 2; intervals[mid].From > t {
+			end = mid
+		} else {
+			begun = mid + 1
 		}
 	}
-	if tied {
-		return Interval{}, false
+	var best Interval
+	found := false
+	for n := begun - 1; n >= 0; n-- {
+		i := intervals[n]
+		switch {
+		case found && i.From < best.From:
+			return best, true
+		case !i.covers(t):
+		case !found:
+			best, found = i, true
+		case i.Object != best.Object:
+			return Interval{}, false
+		}
 	}
 	return best, found
 }

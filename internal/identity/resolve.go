@@ -22,77 +22,131 @@ type Resolution struct {
 // Resolve says whose a record with these keys was at its own time, in Unix nanoseconds; observed is
 // when a collector first saw it and serves only where the stamped time cannot be true.
 func (x *Index) Resolve(keys Keys, at, observed int64) Resolution {
-	x.mu.RLock()
-	if x.fresh(keys) {
-		defer x.mu.RUnlock()
-		return x.resolve(keys, at, observed)
+	return x.ResolveFound(keys, nil, at, observed)
+}
+
+// ResolveFound is Resolve with what AddSeenFrom found; found may be nil. It allocates nothing unless
+// keys disagree, and takes the lock that readers wait for only where something it needs has to be
+// worked out anew.
+func (x *Index) ResolveFound(keys Keys, found Subjects, at, observed int64) Resolution {
+	v := view{x: x}
+	part := x.mu.RLock()
+	r := v.resolve(keys, found, at, observed)
+	part.RUnlock()
+	if !v.stale {
+		return r
 	}
-	x.mu.RUnlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.resolve(keys, at, observed)
+	v = view{x: x, write: true}
+	return v.resolve(keys, found, at, observed)
 }
 
-// fresh says whether these keys can be resolved without working anything out anew.
-func (x *Index) fresh(keys Keys) bool {
+// view is one resolution. Without the write lock it works nothing out; where it would have to it says
+// so in stale and its answer is void.
+type view struct {
+	x            *Index
+	write, stale bool
+
+	kinds    uint32 // of the keys
+	subjects Subjects
+	own      [MaxKeysPerRecord]*subject
+}
+
+// look finds the subjects of the keys, once.
+func (v *view) look(keys Keys, found Subjects) {
+	v.subjects = v.own[:0]
 	for i := range keys {
-		s := x.subjects[keys[i]]
-		switch {
-		case s == nil:
-		case keys[i].Kind.Immovable():
-			if s.region == nil || s.region.stale || len(s.binds) > 0 {
-				return false
+		var s *subject
+		if i < len(found) {
+			s = found[i]
+		}
+		if k := keys[i].Kind; k != Allocation && (s == nil || s.gone) {
+			s = v.x.subjects[keys[i]]
+		}
+		if s != nil {
+			s.use()
+		}
+		v.kinds |= 1 << keys[i].Kind
+		v.subjects = append(v.subjects, s)
+	}
+}
+
+func (v *view) has(k Kind) bool { return v.kinds&(1<<k) != 0 }
+
+// of is the subject of a key that is perhaps one of the record's.
+func (v *view) of(keys Keys, k Key) *subject {
+	if v.has(k.Kind) {
+		for i := range keys {
+			if keys[i] == k {
+				return v.subjects[i]
 			}
-		default:
-			return false
 		}
 	}
-	return true
+	s := v.x.subjects[k]
+	if s != nil {
+		s.use()
+	}
+	return s
 }
 
-func (x *Index) resolve(keys Keys, at, observed int64) Resolution {
-	r := Resolution{Workflow: keys.First(Workflow), Node: keys.First(Node), NodeInstance: keys.First(NodeInstance)}
-	place := x.installation(keys, &r, at, observed)
+func (v *view) resolve(keys Keys, found Subjects, at, observed int64) Resolution {
+	v.look(keys, found)
+	var r Resolution
+	if v.has(Workflow) {
+		r.Workflow = keys.First(Workflow)
+	}
+	if v.has(Node) {
+		r.Node = keys.First(Node)
+	}
+	if v.has(NodeInstance) {
+		r.NodeInstance = keys.First(NodeInstance)
+	}
+	node, place := v.installation(keys, &r, at, observed)
 
 	winner := Key{}
-	claim := func(k Key, allocation string, via Via) {
-		switch {
-		case allocation == "":
-		case r.Allocation == "":
-			r.Allocation, r.Via, winner = allocation, via, k
-		case r.Allocation != allocation:
-			r.Conflicts = append(r.Conflicts, Conflict{winner, k, r.Allocation, allocation})
-		}
-	}
-	for i := range keys {
-		if keys[i].Kind == Allocation {
-			claim(keys[i], keys[i].ID, Explicit)
+	if v.has(Allocation) {
+		for i := range keys {
+			if keys[i].Kind == Allocation {
+				r.claim(&winner, keys[i], keys[i].ID, Explicit)
+			}
 		}
 	}
 	for kind := Workflow; kind <= Trace; kind++ {
-		k, allocation, agreed := x.ofKind(keys, kind, at, &r)
+		if !v.has(kind) {
+			continue
+		}
+		k, allocation, agreed := v.ofKind(keys, kind, at, &r)
 		if agreed {
-			claim(k, allocation, Via(kind.String()))
+			r.claim(&winner, k, allocation, Via(kind.String()))
 		}
 	}
-	if !x.opt.SharedNodes {
-		x.machine(keys, &r, place, claim)
+	if !v.x.opt.SharedNodes {
+		v.machine(node, place, &r, &winner)
 	}
 	return r
 }
 
+// claim takes an allocation for the record's, or for a disagreement with the stronger key's.
+func (r *Resolution) claim(winner *Key, k Key, allocation string, via Via) {
+	switch {
+	case allocation == "":
+	case r.Allocation == "":
+		r.Allocation, r.Via, *winner = allocation, via, k
+	case r.Allocation != allocation:
+		r.Conflicts = append(r.Conflicts, Conflict{*winner, k, r.Allocation, allocation})
+	}
+}
+
 // ofKind asks all keys of one kind (an error may quote two requests); where they disagree, none speaks.
-func (x *Index) ofKind(keys Keys, kind Kind, at int64, r *Resolution) (key Key, allocation string, agreed bool) {
+func (v *view) ofKind(keys Keys, kind Kind, at int64, r *Resolution) (key Key, allocation string, agreed bool) {
 	agreed = true
 	for i := range keys {
-		if keys[i].Kind != kind {
+		s := v.subjects[i]
+		if keys[i].Kind != kind || s == nil {
 			continue
 		}
-		s := x.subjects[keys[i]]
-		if s == nil {
-			continue
-		}
-		a := x.belongs(s, at, maxChain)
+		a := v.belongs(s, at, maxChain)
 		if a != "" && allocation != "" && a != allocation {
 			r.Conflicts = append(r.Conflicts, Conflict{key, keys[i], allocation, a})
 			agreed = false
@@ -101,19 +155,20 @@ func (x *Index) ofKind(keys Keys, kind Kind, at int64, r *Resolution) (key Key, 
 			key, allocation = keys[i], a
 		}
 		if r.Workflow == "" && kind != Workflow {
-			r.Workflow = x.workflowOf(s, at)
+			r.Workflow = s.workflow(at)
 		}
 	}
 	return key, allocation, agreed
 }
 
 // belongs is the allocation of one immovable subject at a time: by explicit bindings that cover it, the
-// one that began last first; else by the closure.
-func (x *Index) belongs(s *subject, at int64, chain int) string {
-	if len(s.binds) > 0 && chain > 0 {
-		var stated []Interval
-		for _, b := range s.binds {
+// one that began last first, nothing where two began together and disagree; else by the closure.
+func (v *view) belongs(s *subject, at int64, chain int) string {
+	if len(s.binds.list) > 0 && chain > 0 {
+		best, since, found, tied, elsewhen := "", int64(0), false, false, false
+		for _, b := range s.binds.list {
 			if at < b.from || at >= b.to {
+				elsewhen = elsewhen || b.object.Kind == Allocation
 				continue
 			}
 			allocation := ""
@@ -121,93 +176,78 @@ func (x *Index) belongs(s *subject, at int64, chain int) string {
 			case b.object.Kind == Allocation:
 				allocation = b.object.ID
 			case b.object.Kind.Immovable():
-				if o := x.subjects[b.object]; o != nil {
-					allocation = x.belongs(o, at, chain-1)
+				if o := v.x.subjects[b.object]; o != nil {
+					allocation = v.belongs(o, at, chain-1)
 				}
 			}
-			if allocation != "" {
-				stated = append(stated, Interval{allocation, b.from, b.to})
+			switch {
+			case allocation == "":
+			case !found || b.from > since:
+				best, since, found, tied = allocation, b.from, true, false
+			case b.from == since && allocation != best:
+				tied = true
 			}
 		}
-		if len(stated) > 0 {
-			best, _ := latest(tidy(stated), at) // nothing where two began together and disagree
-			return best.Object
-		}
-		for _, b := range s.binds {
-			if b.object.Kind == Allocation {
-				return "" // bound, but not at this time
-			}
+		switch {
+		case tied:
+			return ""
+		case found:
+			return best
+		case elsewhen:
+			return "" // bound, but not at this time
 		}
 	}
-	allocation, shared := x.allocationOf(s)
-	if shared {
-		return ""
-	}
-	return allocation
+	return v.allocationOf(s)
 }
 
-// workflowOf is the one workflow that a subject belongs to, "" where there is none or more than one.
-func (x *Index) workflowOf(s *subject, at int64) string {
-	found := ""
-	for _, b := range s.binds {
-		if b.object.Kind != Workflow || at < b.from || at >= b.to {
-			continue
-		}
-		if found != "" && found != b.object.ID {
-			return ""
-		}
-		found = b.object.ID
+// workflow is the one workflow that a subject belongs to, "" where there is none or more than one.
+func (s *subject) workflow(at int64) string {
+	stated := false
+	for _, b := range s.binds.list {
+		stated = stated || b.object.Kind == Workflow && at >= b.from && at < b.to
 	}
-	if found != "" {
-		return found
+	if stated {
+		return only(s.binds.list, Workflow, at)
 	}
-	for _, p := range s.peers {
-		if p.key.Kind != Workflow {
-			continue
-		}
-		if found != "" && found != p.key.ID {
-			return ""
-		}
-		found = p.key.ID
-	}
-	return found
+	return s.flow
 }
 
 // installation fills in the record's installation and node, and says at which time the machine's
 // intervals are to be asked.
-func (x *Index) installation(keys Keys, r *Resolution, at, observed int64) int64 {
+func (v *view) installation(keys Keys, r *Resolution, at, observed int64) (node *subject, place int64) {
 	if r.NodeInstance == "" {
-		r.NodeInstance = x.boundTo(keys, NodeInstance, at)
+		r.NodeInstance = v.boundTo(keys, NodeInstance, at)
 	}
-	if r.NodeInstance != "" {
-		if s := x.subjects[Key{NodeInstance, r.NodeInstance}]; s != nil && r.Node == "" {
-			r.Node = only(s.binds, Node, at)
+	if r.NodeInstance != "" && r.Node == "" {
+		if s := v.of(keys, Key{NodeInstance, r.NodeInstance}); s != nil {
+			r.Node = only(s.binds.list, Node, at)
 		}
 	}
 	if r.Node == "" {
-		r.Node = x.boundTo(keys, Node, at)
+		r.Node = v.boundTo(keys, Node, at)
 	}
-	node := x.subjects[Key{Node, r.Node}]
-	if r.Node == "" || node == nil {
-		return at
+	if r.Node == "" {
+		return nil, at
 	}
-	node.derive()
+	node = v.of(keys, Key{Node, r.Node})
+	if node == nil || !v.derive(node) {
+		return nil, at
+	}
 	if r.NodeInstance == "" {
-		if keys.First(Node) == "" {
-			return at
+		if v.has(Node) {
+			if i, ok := latest(node.lived, at); ok {
+				r.NodeInstance = i.Object
+			}
 		}
-		if i, ok := latest(node.lived, at); ok {
-			r.NodeInstance = i.Object
-		}
-		return at
+		return node, at
 	}
-	return x.place(node, r, at, observed)
+	return node, v.place(node, r, at, observed)
 }
 
 // place is the time at which to ask whose the machine was: the stamped time, unless the record's own
 // installation did not exist then. Before its beginning the clock is wrong and the observed time counts;
 // after its end nothing on the machine is this installation's any more.
-func (x *Index) place(node *subject, r *Resolution, at, observed int64) int64 {
+func (v *view) place(node *subject, r *Resolution, at, observed int64) int64 {
 	first, last, known := Forever, Always, false
 	for _, i := range node.lived {
 		if i.Object == r.NodeInstance {
@@ -217,7 +257,7 @@ func (x *Index) place(node *subject, r *Resolution, at, observed int64) int64 {
 	switch {
 	case !known || at >= first && at < last:
 		return at
-	case at < first && first-at <= x.opt.Tolerance:
+	case at < first && first-at <= v.x.opt.Tolerance:
 		return first
 	case at < first:
 		r.BeforeInstance = true
@@ -225,7 +265,7 @@ func (x *Index) place(node *subject, r *Resolution, at, observed int64) int64 {
 			return observed
 		}
 		return Always
-	case at-last <= x.opt.Tolerance:
+	case at-last <= v.x.opt.Tolerance:
 		return last - 1
 	case observed >= first && observed < last:
 		return observed
@@ -234,33 +274,31 @@ func (x *Index) place(node *subject, r *Resolution, at, observed int64) int64 {
 }
 
 // machine resolves by installation and time, then by node and time.
-func (x *Index) machine(keys Keys, r *Resolution, place int64, claim func(Key, string, Via)) {
-	node := x.subjects[Key{Node, r.Node}]
+func (v *view) machine(node *subject, place int64, r *Resolution, winner *Key) {
 	if place == Always || node == nil {
 		return
 	}
-	node.derive()
 	held, ok := latest(node.assigned, place)
 	if !ok {
 		return
 	}
 	switch {
-	case keys.First(NodeInstance) != "" || keys.First(Boot) != "":
-		claim(Key{NodeInstance, r.NodeInstance}, held.Object, Via(NodeInstance.String()))
-	case keys.First(Node) != "":
-		claim(Key{Node, r.Node}, held.Object, Via(Node.String()))
+	case v.has(NodeInstance) || v.has(Boot):
+		r.claim(winner, Key{NodeInstance, r.NodeInstance}, held.Object, Via(NodeInstance.String()))
+	case v.has(Node):
+		r.claim(winner, Key{Node, r.Node}, held.Object, Via(Node.String()))
 	}
 }
 
 // boundTo follows the record's boot, claim and task to an installation or a machine.
-func (x *Index) boundTo(keys Keys, kind Kind, at int64) string {
+func (v *view) boundTo(keys Keys, kind Kind, at int64) string {
 	for _, via := range [...]Kind{Boot, Claim, Task} {
+		if !v.has(via) {
+			continue
+		}
 		for i := range keys {
-			if keys[i].Kind != via {
-				continue
-			}
-			if s := x.subjects[keys[i]]; s != nil {
-				if id := only(s.binds, kind, at); id != "" {
+			if s := v.subjects[i]; keys[i].Kind == via && s != nil {
+				if id := only(s.binds.list, kind, at); id != "" {
 					return id
 				}
 			}
@@ -284,14 +322,26 @@ func only(binds []bind, kind Kind, at int64) string {
 	return found
 }
 
+// derive says whether the intervals of a node are worked out, or can be now.
+func (v *view) derive(node *subject) bool {
+	if !node.derived {
+		if !v.write {
+			v.stale = true
+			return false
+		}
+		node.derive()
+	}
+	return true
+}
+
 // derive works out the intervals of a node from its moves and explicit bindings.
 func (s *subject) derive() {
 	if s.derived {
 		return
 	}
 	s.derived = true
-	s.assigned, s.lived = assignments(s.moves), installations(s.installs)
-	for _, b := range s.binds {
+	s.assigned, s.lived = assignments(s.moves.list), installations(s.installs.list)
+	for _, b := range s.binds.list {
 		switch b.object.Kind {
 		case Allocation:
 			s.assigned = append(s.assigned, Interval{b.object.ID, b.from, b.to})

@@ -1,0 +1,81 @@
+package identity
+
+// region is a set of immovable subjects that are connected by having been seen together, with each
+// one's allocation worked out. It goes stale when a fact touches it.
+//
+// In a plain region, which most are, nothing is shared and no two allocations meet: all of it belongs
+// to one allocation, or to none yet. What joins a plain region without bringing another allocation
+// leaves it plain, so that the thousandth request of a workflow costs as much as the first.
+type region struct {
+	stale   bool
+	plain   bool
+	label   string     // the allocation of a plain region
+	members []*subject // of a plain region
+}
+
+// settle gives a subject that nothing was worked out for a plain region of its own, if all that it is
+// connected to are the given number of new edges.
+func (s *subject) settle(edges int) {
+	if s.region != nil || !s.key.Kind.Immovable() || len(s.peers.list) > edges || len(s.binds.list) > 0 || len(s.ghosts) > 0 || len(s.allocations) > 1 {
+		return
+	}
+	s.region = &region{plain: true, members: []*subject{s}}
+	if len(s.allocations) == 1 {
+		s.region.label = s.allocations[0]
+	}
+}
+
+// join accounts for a new edge between two subjects.
+func join(a, b *subject) {
+	if a.border() || b.border() {
+		return // a border connects nothing
+	}
+	a.settle(1)
+	b.settle(1)
+	into, from := a.region, b.region
+	switch {
+	case into == nil || from == nil || into.stale || from.stale || !into.plain || !from.plain,
+		into.label != from.label && into.label != "" && from.label != "":
+		a.stale()
+		b.stale()
+		return
+	case into == from:
+		return
+	case len(into.members) < len(from.members):
+		into, from = from, into
+	}
+	for _, s := range from.members {
+		s.region = into
+	}
+	into.members = append(into.members, from.members...)
+	if into.label == "" {
+		into.label = from.label
+	}
+	from.members, from.stale = nil, true
+}
+
+// border says whether a subject is bound to two allocations directly.
+func (s *subject) border() bool { return len(s.direct()) > 1 }
+
+// allocationOf is the closure's answer for one immovable subject, "" for a shared one.
+func (v *view) allocationOf(s *subject) string {
+	if s.region == nil || s.region.stale {
+		if !v.write {
+			v.stale = true
+			return ""
+		}
+		solve(s)
+	}
+	return s.allocation()
+}
+
+// allocation of a subject whose region is not stale.
+func (s *subject) allocation() string {
+	switch {
+	case s.region.plain:
+		return s.region.label
+	case s.shared:
+		return ""
+	}
+	return s.label
+}

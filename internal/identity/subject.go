@@ -1,0 +1,101 @@
+package identity
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// subject is all that is known of one key. Everything but its derived part only ever grows.
+type subject struct {
+	key         Key
+	allocations []string // allocations seen with it, at most two are kept: two make it shared
+	peers       set[*subject]
+	binds       set[bind]
+	moves       set[move] // of a node, and of node → installation: see installs
+	installs    set[move]
+	flow        string // the workflow among its peers, "" where there are several
+	flows       int
+	ghosts      []string // allocations of neighbours that were forgotten
+	gone        bool     // forgotten itself
+	used        atomic.Bool
+
+	// Derived.
+	region   *region    // nil until it is worked out
+	label    string     // its allocation by closure, in a region that is not plain
+	shared   bool       // likewise
+	assigned []Interval // node → allocation
+	lived    []Interval // node → node_instance
+	derived  bool       // assigned and lived are valid
+}
+
+type bind struct {
+	object   Key
+	from, to int64
+}
+
+// use keeps a subject from being forgotten for another round. Readers call it too.
+func (s *subject) use() {
+	if !s.used.Load() {
+		s.used.Store(true)
+	}
+}
+
+// knows says whether being seen with an object would tell nothing new; o is the object's subject.
+func (s *subject) knows(object Key, o *subject) bool {
+	switch {
+	case s == nil:
+		return false
+	case object.Kind == Allocation:
+		return len(s.allocations) > 1 || slices.Contains(s.allocations, object.ID)
+	case !object.Kind.Immovable():
+		return s.binds.has(bind{object, Always, Forever})
+	case o == nil:
+		return false
+	case len(o.peers.list) < len(s.peers.list):
+		return o.peers.has(s)
+	}
+	return s.peers.has(o)
+}
+
+// allocate notes an allocation that was seen with the subject.
+func (s *subject) allocate(id string) {
+	if len(s.allocations) > 1 || slices.Contains(s.allocations, id) {
+		return
+	}
+	s.allocations = append(s.allocations, id)
+	s.settle(0)
+	if r := s.region; r == nil || r.stale || !r.plain || len(s.binds.list) > 0 || len(s.allocations) > 1 || r.label != "" && r.label != id {
+		s.stale()
+		return
+	}
+	s.region.label = id
+}
+
+// meet notes that one of the subject's new neighbours is a workflow.
+func (s *subject) meet(peer *subject) {
+	if peer.key.Kind != Workflow || s.flows == 1 && s.flow == peer.key.ID {
+		return
+	}
+	if s.flows++; s.flows == 1 {
+		s.flow = peer.key.ID
+	} else {
+		s.flow = ""
+	}
+}
+
+// haunt notes the allocation of a neighbour that is forgotten, so that what led to two allocations
+// still does.
+func (s *subject) haunt(allocation string) {
+	const enough = 4 // what the closure can still tell apart
+	if allocation != "" && len(s.ghosts) < enough && !slices.Contains(s.ghosts, allocation) {
+		s.ghosts = append(s.ghosts, allocation)
+		slices.Sort(s.ghosts)
+	}
+	s.stale()
+}
+
+func (s *subject) stale() {
+	if s.region != nil {
+		s.region.stale = true
+	}
+}
