@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
 export CGO_ENABLED := 0
 
-.PHONY: help up build test lint bench examples clean $(addprefix bin/,$(BINARIES))
+.PHONY: help up build test test-stories lint bench examples clean $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -28,6 +28,9 @@ $(addprefix bin/,$(BINARIES)): bin/%:
 test: ## every test
 	@$(GO) run ./cmd/faultline setup
 	$(GO) test -timeout 20m ./...
+
+test-stories: ## every scenario through the store, not just every fifth
+	FAULTLINE_EVERY_STORY=1 $(GO) test -count=1 -run TestTheStoreAndTheFileAgree ./correlator/clickhouse
 
 lint: ## go vet, golangci-lint (imports by depguard), formatting
 	$(GO) vet ./...

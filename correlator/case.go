@@ -109,6 +109,9 @@ func (e *Event) inLayer(p *profile.Profile, layer string) bool {
 	return e.Is(semconv.EventHeartbeat) && p.Layer(e.Attr(semconv.Component), "", func(string) string { return "" }) == layer
 }
 
+// Shows says whether a record proves that a layer's telemetry is alive.
+func (c *Case) Shows(e *Event, layer string) bool { return e.inLayer(c.Profile, layer) }
+
 // lastBetween is the newest event in [from, to] of which ok holds, own or context.
 func (c *Case) lastBetween(from, to int64, ok func(*Event) bool) *Event {
 	var last *Event

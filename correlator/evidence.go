@@ -46,6 +46,8 @@ type Evidence struct {
 	NextCheck  string
 	SafeAction string
 	Certain    bool // false lowers the confidence: another reading exists
+
+	beside bool // it lies beside the way of the step that failed; worked out by the judge
 }
 
 // Rule looks for one cause.
@@ -66,6 +68,7 @@ type Rule struct {
 const (
 	skew     = int64(30 * time.Second)
 	lookback = int64(2 * time.Minute)
+	moment   = int64(5 * time.Second) // what is written in one breath
 )
 
 // Failures lists, in order, the records that tell of failures around a trouble and concern it: the
@@ -92,6 +95,28 @@ func (c *Case) Failures(t *Trouble) []*Event {
 		c.failures = map[*Trouble][]*Event{}
 	}
 	c.failures[t] = out
+	return out
+}
+
+// Quiet lists what was said below a warning in the traces and requests of a trouble's failures: a service
+// may give the reason of a refusal at DEBUG alone.
+func (c *Case) Quiet(t *Trouble) []*Event {
+	traces := map[string]bool{}
+	for _, e := range c.Failures(t) {
+		for _, id := range []string{e.TraceID, e.Own(identity.Request)} {
+			if id != "" {
+				traces[id] = true
+			}
+		}
+	}
+	var out []*Event
+	for _, list := range [][]*Event{c.Events, c.ContextBetween(t.From-skew, t.At+skew)} {
+		for _, e := range list {
+			if !e.IsEvent() && !e.Failed() && (traces[e.TraceID] || traces[e.Own(identity.Request)]) {
+				out = append(out, e)
+			}
+		}
+	}
 	return out
 }
 

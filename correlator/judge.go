@@ -24,11 +24,29 @@ func Tiebreaks() []Tiebreak {
 		{"specific over general", func(a, b *Evidence) int { return cmp.Compare(b.Weight, a.Weight) }},
 		// The component that failed, about itself, beats its caller, and that beats anyone further.
 		{"closer witness", func(a, b *Evidence) int { return cmp.Compare(a.Directness, b.Directness) }},
+		// What lies on the way of the step that failed, before what was also wrong with the machine.
+		{"on the way of the step", func(a, b *Evidence) int { return falseFirst(a.beside, b.beside) }},
 		// Of layers that call each other, the deepest one that was reached and failed.
-		{"deeper hop", func(a, b *Evidence) int { return cmp.Compare(depth(b.Layer), depth(a.Layer)) }},
+		{"deeper hop", func(a, b *Evidence) int {
+			if depth(a.Layer) < 0 || depth(b.Layer) < 0 {
+				return 0 // an edge of the chain is as deep as the hop that it broke
+			}
+			return cmp.Compare(depth(b.Layer), depth(a.Layer))
+		}},
 		{"earlier onset", func(a, b *Evidence) int { return cmp.Compare(a.Onset, b.Onset) }},
 		{"name", func(a, b *Evidence) int { return cmp.Compare(a.Rule, b.Rule) }},
 	}
+}
+
+// falseFirst puts false before true.
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 // depth is how deep a layer stands in the chain of calls. Layers outside the chain (certificates, the
@@ -77,7 +95,7 @@ type cause struct {
 
 // explain looks for the cause of one trouble.
 func (j *judgement) explain(t *Trouble) {
-	if j.causedByCancel(t) {
+	if j.causedByCancel(t) || j.byHand(t) != nil {
 		return
 	}
 	found := j.collect(t)
@@ -85,11 +103,31 @@ func (j *judgement) explain(t *Trouble) {
 		j.open = append(j.open, t)
 		return
 	}
+	// What else speaks for the same layer belongs to the proof: without it, nobody would blame that layer.
+	for _, other := range found[1:] {
+		if other.Layer == found[0].Layer && other.Onset <= t.At {
+			found[0].Records = union(found[0].Records, other.Records)
+		}
+	}
 	j.add(found[0], t)
 	if len(found) > 1 && equalStanding(&found[0], &found[1]) {
 		j.contested = true
 		j.add(found[1], t)
 	}
+}
+
+// byHand is the recorded act of a person that explains why a machine lost its work, nil where there is
+// none: an administrator who has a machine installed anew is nobody's fault.
+func (j *judgement) byHand(t *Trouble) *Event {
+	if t.Kind != TaskTrouble || t.Attempt.Over == nil || t.Attempt.Taken == nil {
+		return nil
+	}
+	for _, e := range j.c.Lifecycle.Hands {
+		if e.At >= t.From-skew && e.At <= t.At && (e.Node == "" || e.Node == t.Node) {
+			return e
+		}
+	}
+	return nil
 }
 
 // equalStanding says whether two explanations have equal evidence for different owners: neither says
@@ -116,9 +154,15 @@ func (j *judgement) collect(t *Trouble) []Evidence {
 			if ev.Onset > t.At+skew {
 				continue
 			}
+			ev.beside = besideTheWay(t, &ev)
 			ev.Records = union(ev.Records, plain(t.Cites)) // a fault stands on its records alone, the trouble's among them
 			found = append(found, ev)
 		}
+	}
+	// What had ended before the step began is another step's matter, if anything went on during it.
+	during := func(ev Evidence) bool { return ev.Last >= t.From-moment }
+	if slices.ContainsFunc(found, during) {
+		found = slices.DeleteFunc(found, func(ev Evidence) bool { return !during(ev) })
 	}
 	slices.SortStableFunc(found, func(a, b Evidence) int {
 		for _, tb := range Tiebreaks() {
@@ -129,6 +173,17 @@ func (j *judgement) collect(t *Trouble) []Evidence {
 		return 0
 	})
 	return found
+}
+
+// besideTheWay says whether a cause lies inside a machine that the step never got to: a task that nobody
+// claimed failed on the way to it. A machine that could not renew its certificate stands in the way itself.
+func besideTheWay(t *Trouble, ev *Evidence) bool {
+	if !t.NeverTaken() || ev.Layer != semconv.LayerNode || ev.Mechanism == "clock" {
+		return false
+	}
+	return !slices.ContainsFunc(ev.Records, func(e *Event) bool {
+		return strings.Contains(e.Text, "cert") || strings.Contains(e.Text, "pki")
+	})
 }
 
 // plain leaves out lifecycle events, which are known without being cited.

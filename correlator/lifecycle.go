@@ -16,6 +16,8 @@ type Lifecycle struct {
 	Jobs      []*Run
 	Outbox    []*Run
 	Nodes     []string // machines that were assigned to it or worked for it
+	// Hands are what people did to the allocation's machines, on record: reimage, reboot, maintenance.
+	Hands []*Event
 	// Cancel is the first sign that a user or administrator asked for an end; nil if nobody did.
 	Cancel *Event
 }
@@ -101,6 +103,9 @@ func readLifecycle(c *Case) Lifecycle {
 		if l.Cancel == nil && asksForEnd(e) {
 			l.Cancel = e
 		}
+		if handlesMachine(e) {
+			l.Hands = append(l.Hands, e)
+		}
 		if !e.IsEvent() {
 			continue
 		}
@@ -131,6 +136,11 @@ func readLifecycle(c *Case) Lifecycle {
 			run(&l.Outbox, e.Own(identity.Outbox), e.Attr(semconv.Subject))
 		case semconv.EventTaskState:
 			l.task(tasks, e)
+		}
+	}
+	for _, e := range c.Context {
+		if handlesMachine(e) && slices.Contains(l.Nodes, e.Node) {
+			l.Hands = append(l.Hands, e)
 		}
 	}
 	slices.SortStableFunc(l.States, func(a, b Change) int { return compareEvents(a.Event, b.Event) })
@@ -187,6 +197,17 @@ func (l *Lifecycle) task(open map[string]*Attempt, e *Event) {
 			a.Signs = append(a.Signs, e) // a late or repeated result changes nothing
 		}
 	}
+}
+
+// handlesMachine says whether somebody, on record, took a machine in hand.
+func handlesMachine(e *Event) bool {
+	if !e.Is(semconv.EventAudit) || e.Attr(semconv.ActorType) == "system" {
+		return false
+	}
+	action := strings.ToLower(e.Attr(semconv.Action))
+	return slices.ContainsFunc([]string{"reimage", "reinstall", "redeploy", "reboot", "power", "maintenance", "drain", "re_enrol", "reenrol", "fence"}, func(s string) bool {
+		return strings.Contains(action, s)
+	})
 }
 
 // asksForEnd says whether a record is somebody's own wish to end the allocation before its time.

@@ -169,6 +169,9 @@ func TestWithheldLayersNeverMoveTheBlame(t *testing.T) {
 			}
 			for _, a := range analyze(t, rest).Allocations {
 				for _, f := range a.Verdict.Faults {
+					if layer == "deploy" && owners[a.ID+" deploy"] {
+						continue // nothing else tells a bad rollout from the trouble that it made
+					}
 					if !owners[a.ID+" "+f.Layer] {
 						t.Errorf("%s without %s: %s is blamed by %s (%s)", s.Name, layer, f.Layer, f.Rule, f.Summary)
 					}
@@ -198,12 +201,25 @@ func TestFaultsAreGrounded(t *testing.T) {
 				if !blames(analyze(t, keep(true)), a.ID, f.Layer, f.Mechanism) {
 					t.Errorf("%s: %s does not stand on its evidence", s.Name, f.Rule)
 				}
+				if twice(a.Verdict.Faults, f.Layer) {
+					continue // another fault of the same layer stands on its own records
+				}
 				if blames(analyze(t, keep(false)), a.ID, f.Layer, "") {
 					t.Errorf("%s: %s is blamed without its evidence", s.Name, f.Layer)
 				}
 			}
 		}
 	}
+}
+
+func twice(faults []correlator.Fault, layer string) bool {
+	n := 0
+	for _, f := range faults {
+		if f.Layer == layer {
+			n++
+		}
+	}
+	return n > 1
 }
 
 func blames(answer correlator.Answer, id, layer, mechanism string) bool {

@@ -67,7 +67,7 @@ func findTroubles(c *Case) []*Trouble {
 
 // explains says whether one trouble is why the other came about: it happened while the other's step ran.
 func explains(deep, t *Trouble) bool {
-	return deep.At >= t.From && deep.At <= t.At+int64(30*time.Second)
+	return deep.At >= t.From && deep.From <= t.At+int64(30*time.Second)
 }
 
 func taskTroubles(c *Case) []*Trouble {
@@ -147,7 +147,7 @@ func outboxTroubles(c *Case) []*Trouble {
 				continue // a retry that succeeded within its budget
 			}
 			t := &Trouble{Kind: OutboxTrouble, From: o.Changes[0].At, At: change.At, Owes: semconv.LayerOutbox,
-				What: join("outbox record", o.ID, parenthesis(o.Operation), "was not published"), Cites: distinct(o.Changes[0].Event, change.Event)}
+				What: join("outbox record", o.ID, parenthesis(o.Operation), "was not published"), Cites: o.events()}
 			if published >= 0 {
 				t.Cleared = o.Changes[published].At
 			}
@@ -276,15 +276,14 @@ func overdueTroubles(c *Case) []*Trouble {
 	for _, o := range c.Lifecycle.Outbox {
 		if last := o.Last(); last.To == semconv.Pending && b.Outbox > 0 {
 			if t := c.overdue(o.Changes[0].Event, o.Changes[0].At+int64(b.Outbox), semconv.LayerOutbox, join("outbox record", o.ID, "is not published")); t != nil {
+				t.Cites = o.events()
 				return []*Trouble{t}
 			}
 		}
 	}
 	for _, j := range c.Lifecycle.Jobs {
-		if last := j.Last(); b.Provider > 0 && (strings.EqualFold(last.To, "pending") || strings.EqualFold(last.To, "waiting") || strings.EqualFold(last.To, "running")) {
-			if t := c.overdue(last.Event, j.Changes[0].At+int64(b.Provider), semconv.LayerProvider, join("provider job", j.ID, "is", strings.ToLower(last.To))); t != nil {
-				return []*Trouble{t}
-			}
+		if t := c.overdueJob(j); t != nil {
+			return []*Trouble{t}
 		}
 	}
 	budget, limited := b.States[state]
@@ -292,10 +291,64 @@ func overdueTroubles(c *Case) []*Trouble {
 		return nil
 	}
 	entered := c.Lifecycle.States[len(c.Lifecycle.States)-1].Event
-	if t := c.overdue(entered, since+int64(budget), semconv.LayerWorkflow, fmt.Sprintf("%s for longer than %s", state, budget)); t != nil {
+	owes, obligation := c.owesNext()
+	if t := c.overdue(entered, since+int64(budget), owes, fmt.Sprintf("%s for longer than %s", state, budget)); t != nil {
+		t.Cites = distinct(obligation, entered)
 		return []*Trouble{t}
 	}
 	return nil
+}
+
+// overdueJob is a provider's job that is neither done nor called off in time. Unknown is no end: EDA says
+// nothing else for ever, and then it is the allocation that must get ready.
+func (c *Case) overdueJob(j *Run) *Trouble {
+	b := c.Profile.Budgets()
+	last := j.Last()
+	switch strings.ToLower(last.To) {
+	case "pending", "waiting", "running", "unknown":
+	default:
+		return nil
+	}
+	what := join("provider job", j.ID, "is", strings.ToLower(last.To))
+	if end := c.Lifecycle.Cancel; end != nil && end.At > j.Changes[0].At && b.Cancel > 0 && !strings.EqualFold(last.To, "unknown") {
+		if t := c.overdue(last.Event, end.At+int64(b.Cancel), semconv.LayerProvider, what+" though its end was asked for"); t != nil {
+			t.From, t.Cites = end.At, append([]*Event{end}, j.events()...)
+			return t
+		}
+	}
+	if b.Provider == 0 {
+		return nil
+	}
+	t := c.overdue(last.Event, j.Changes[0].At+int64(b.Provider), semconv.LayerProvider, what)
+	if t != nil {
+		t.Cites = j.events()
+	}
+	return t
+}
+
+// events are the records of a run's moves.
+func (r *Run) events() []*Event {
+	out := make([]*Event, 0, len(r.Changes))
+	for _, c := range r.Changes {
+		out = append(out, c.Event)
+	}
+	return out
+}
+
+// owesNext is who has to move an allocation that stands still, where a workflow is known to be at it.
+func (c *Case) owesNext() (layer string, obligation *Event) {
+	for _, w := range slices.Backward(c.Lifecycle.Workflows) {
+		last := w.Last()
+		switch last.To {
+		case semconv.Scheduled, semconv.Running:
+			return semconv.LayerWorkflow, last.Event
+		case semconv.Waiting:
+			if on := last.Event.Attr(semconv.WaitingOn); on == "provider" || strings.HasPrefix(on, "provider") {
+				return semconv.LayerProvider, last.Event
+			}
+		}
+	}
+	return "", nil
 }
 
 func (c *Case) overdue(obligation *Event, deadline int64, owes, what string) *Trouble {
@@ -327,26 +380,34 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 			keys = append(keys, key)
 		}
 		k.last = e
-		if callFailed(e) {
+		if callFailed(e) && !c.expected(e) {
 			k.failed = append(k.failed, e)
 		}
 	}
 	for _, key := range keys {
 		k := calls[key]
-		if len(k.failed) == 0 || !callFailed(k.last) && k.last.At > k.failed[len(k.failed)-1].At {
-			continue // the retry succeeded
-		}
-		end := k.failed[len(k.failed)-1]
-		if c.canceledBefore(end.At) && afterCancel(end) {
+		if len(k.failed) == 0 {
 			continue
+		}
+		end, cleared := k.failed[len(k.failed)-1], int64(0)
+		if !callFailed(k.last) && k.last.At > end.At {
+			if k.last.At-k.failed[0].At <= int64(c.Profile.Budgets().Request) {
+				continue // the retry succeeded in time
+			}
+			cleared = k.last.EndAt()
 		}
 		t := &Trouble{
 			Kind: RequestTrouble, From: k.failed[0].At, At: end.EndAt(), Call: key, What: "the request " + key + " failed",
-			Cites: distinct(k.failed[0], end),
+			Cites: distinct(k.failed[0], end), Cleared: cleared,
 		}
-		if tellsOfRequest(end) {
+		if cleared != 0 {
+			t.At = max(t.At, cleared-1) // it lasted until it worked again
+		}
+		state, _ := c.Lifecycle.StateAt(end.At)
+		switch {
+		case tellsOfRequest(end):
 			requests = append(requests, t)
-		} else {
+		case !terminal(state): // whoever has what he asked for complains of his own affairs
 			t.From = c.Events[0].At // it may be about anything that went before
 			complaints = append(complaints, t)
 		}
@@ -376,16 +437,48 @@ func callFailed(e *Event) bool {
 	return e.HTTP.Status >= 400 || e.HTTP.Status == 0 && (e.Status == "error" || e.GRPCFailed() || e.Severity >= severityError)
 }
 
+// expected says whether a client's failure is what its own doing looks like: it hung up, it asked for an
+// end, or it asks for what is gone by its own wish.
+func (c *Case) expected(e *Event) bool {
+	if hungUp(e) || c.hangups()[e.TraceID] {
+		return true
+	}
+	if c.canceledBefore(e.At) && afterCancel(e) {
+		return true
+	}
+	state, since := c.Lifecycle.StateAt(e.At)
+	gone := (state == semconv.Released || state == semconv.Canceled || state == semconv.Releasing) && e.At >= since
+	return gone && (e.HTTP.Status == 404 || e.HTTP.Status == 410 || e.HTTP.Status == 0 && strings.Contains(e.Text, "not found"))
+}
+
+// hungUp says whether a record tells that the caller itself ended the request.
+func hungUp(e *Event) bool {
+	if e.HTTP.Status == 499 {
+		return true
+	}
+	return slices.ContainsFunc([]string{"keyboardinterrupt", "sigint", "interrupted by user", "signal: interrupt"}, func(words string) bool {
+		return strings.Contains(e.Text, words)
+	})
+}
+
+// hangups holds the traces in which the caller hung up, as anyone on the way saw it.
+func (c *Case) hangups() map[string]bool {
+	out := map[string]bool{}
+	for _, e := range c.Events {
+		if e.TraceID != "" && hungUp(e) {
+			out[e.TraceID] = true
+		}
+	}
+	return out
+}
+
 // afterCancel says whether a failure is what a cancellation looks like.
 func afterCancel(e *Event) bool {
 	switch e.HTTP.Status {
 	case 404, 405, 409, 410, 499:
 		return true
 	}
-	for _, words := range []string{"canceled", "cancelled", "sigint", "499", "already terminal"} {
-		if strings.Contains(e.Text, words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"canceled", "cancelled", "499", "already terminal"}, func(words string) bool {
+		return strings.Contains(e.Text, words)
+	})
 }

@@ -19,6 +19,13 @@ func agent() []correlator.Rule {
 			Find:       silentAgent,
 		},
 		{
+			ID: "node_agent.stuck", Layer: semconv.LayerNodeAgent, Mechanism: "stuck",
+			Looks:      "a task that nobody claimed, and an agent that is alive and complains of itself alone",
+			NextCheck:  "what the agent waits for: its own dump of goroutines or threads",
+			SafeAction: "restart the agent; do not reimage",
+			Find:       stuckAgent,
+		},
+		{
 			ID: "node.rebooted", Layer: semconv.LayerNode, Mechanism: "reboot",
 			Looks:      "a claim that was lost because the machine came up again with another boot id",
 			NextCheck:  "console and pstore of the boot that ended",
@@ -66,6 +73,34 @@ func silentAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	} else {
 		ev.Certain = false
 	}
+	return []correlator.Evidence{ev}
+}
+
+// ownStandstill are words for a process that stands in its own way.
+var ownStandstill = []string{"not advanced", "deadlock", "watchdog", "hung", "stuck", "blocked for", "queue is full"}
+
+// stuckAgent needs an agent that speaks during the step, of trouble inside itself: not of a refusal, not of
+// a peer that it cannot reach.
+func stuckAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if !t.NeverTaken() || t.Node == "" {
+		return nil
+	}
+	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Itself, Certain: false}
+	for _, e := range c.Failures(t) {
+		if e.Layer != semconv.LayerNodeAgent || !correlator.Names(e, t.Node) {
+			continue
+		}
+		if e.HTTP.Status != 0 || named(e) != nil {
+			return nil // it was refused, or knows what ails it
+		}
+		if holds(e.Text, ownStandstill) && e.At >= t.From {
+			ev.Records = append(ev.Records, e)
+		}
+	}
+	if len(ev.Records) == 0 {
+		return nil
+	}
+	ev.Summary = "the agent of " + t.Node + " is alive and takes no work" + quote(witness(ev.Records))
 	return []correlator.Evidence{ev}
 }
 

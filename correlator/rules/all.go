@@ -12,6 +12,11 @@ func All() []correlator.Rule {
 	out = append(out, agent()...)
 	out = append(out, provider()...)
 	out = append(out, refused()...)
+	out = append(out, content()...)
+	out = append(out, trigger()...)
+	out = append(out, peer()...)
+	out = append(out, outbox()...)
+	out = append(out, overdue()...)
 	out = append(out, hop()...)
 	return out
 }

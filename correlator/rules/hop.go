@@ -4,16 +4,20 @@ import (
 	"github.com/faultline-io/faultline/correlator"
 )
 
-// hop is the last resort: no words that name a cause, but exactly one layer that complains about itself.
+// hop is the last resort for a request: no words that name a cause, but exactly one layer behind the client
+// that complains about itself. For work that nobody finished it would blame whoever is left to complain.
 func hop() []correlator.Rule {
 	return []correlator.Rule{{
-		ID: "hop.deepest", Looks: "exactly one layer whose own records tell of a failure, wrappers left out",
+		ID: "hop.deepest", Looks: "a request of which exactly one layer behind the client tells a failure of its own, wrappers left out",
 		NextCheck: "that layer's own records at that time",
 		Find:      deepest,
 	}}
 }
 
 func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Kind != correlator.RequestTrouble {
+		return nil
+	}
 	failing := map[string][]*correlator.Event{}
 	parents := map[string]bool{} // spans that failed because a span below them failed
 	failures := c.Failures(t)
@@ -35,7 +39,7 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		return nil
 	}
 	for layer, records := range failing {
-		if !c.Profile.Knows(layer) || layer == "client" && t.Kind == correlator.RequestTrouble {
+		if !c.Profile.Knows(layer) || layer == "client" {
 			return nil // that a client saw a failure is the trouble, not its cause
 		}
 		return []correlator.Evidence{{

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -17,10 +18,10 @@ func ingress() []correlator.Rule {
 			Looks:      "a proxy that answers 502, 503 or 504 and had no back end to ask",
 			NextCheck:  "the route's endpoints: is a back end registered, and why is it not ready?",
 			SafeAction: "restore the back end or the route; do not retry the allocation before",
-			Find: proxied("the ingress has no back end for", func(x correlator.Exchange) bool {
+			Find: noBackend(proxied("the ingress has no back end for", func(x correlator.Exchange) bool {
 				unreached := x.Upstream == "" && (x.Proxied || flagged(x, "UH", "UO", "NC")) || flagged(x, "UF") && !flagged(x, "UC")
 				return unreached && (x.Status == 502 || x.Status == 503 || x.Status == 504 || x.Status == 0 && flagged(x, "UH", "UF"))
-			}),
+			})),
 		},
 		{
 			ID: "ingress.route", Layer: semconv.LayerIngress, Mechanism: "route",
@@ -50,7 +51,7 @@ func ingress() []correlator.Rule {
 		},
 		{
 			ID: "api.error", Layer: semconv.LayerAPI, Mechanism: "error",
-			Looks:     "an API that answers 500 or worse, by its own record or by the proxy that reached it",
+			Looks:     "an API that answers 500 or worse, by its own record",
 			NextCheck: "the API's own error at that time",
 			Find:      apiErrors,
 		},
@@ -77,6 +78,7 @@ func proxied(what string, is func(correlator.Exchange) bool) func(*correlator.Ca
 				ev.Records = append(ev.Records, e)
 			}
 		}
+		ev.Records = withPeers(ev.Records, c.Failures(t))
 		if len(ev.Records) == 0 {
 			return nil
 		}
@@ -89,17 +91,14 @@ func proxied(what string, is func(correlator.Exchange) bool) func(*correlator.Ca
 func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Hearsay, Certain: false}
 	for _, e := range c.Failures(t) {
-		if e.HTTP.Status < 500 || named(e) != nil {
+		if e.HTTP.Status < 500 || named(e) != nil || strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") {
+			continue // it names what it could not reach
+		}
+		// Only the API's own word: that a proxy was given a 500 says who answered, not whose fault it was.
+		if e.Layer != semconv.LayerAPI {
 			continue
 		}
-		switch {
-		case e.Layer == semconv.LayerAPI:
-			ev.Directness = min(ev.Directness, correlator.Itself)
-		case e.HTTP.Upstream != "":
-			ev.Directness = min(ev.Directness, correlator.Caller)
-		default:
-			continue
-		}
+		ev.Directness = correlator.Itself
 		ev.Records = append(ev.Records, e)
 	}
 	if len(ev.Records) == 0 {
@@ -108,4 +107,18 @@ func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	first := ev.Records[0]
 	ev.Summary = fmt.Sprintf("the API answered %d to %s", first.HTTP.Status, first.HTTP.Path)
 	return []correlator.Evidence{ev}
+}
+
+// withPeers adds what others saw of the same requests: it ties a proxy's line to whoever asked.
+func withPeers(records, failures []*correlator.Event) []*correlator.Event {
+	out := records
+	for _, e := range failures {
+		for _, r := range records {
+			same := e.HTTP.Path != "" && e.HTTP.Path == r.HTTP.Path && e.HTTP.Status == r.HTTP.Status
+			if e != r && same && !slices.Contains(out, e) {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -22,10 +23,75 @@ func provider() []correlator.Rule {
 			if !strings.EqualFold(last.To(), "failed") || named(last) != nil {
 				return nil
 			}
+			directness := correlator.Itself
+			if last.Layer != semconv.LayerProvider && last.Attr(semconv.ProviderStatus) == "" && last.Attr(semconv.ProviderExplanation) == "" {
+				directness = correlator.Caller // the operator's word for it, not the provider's
+			}
 			return []correlator.Evidence{{
-				Weight: correlator.Telling, Directness: correlator.Itself, Certain: last.Attr(semconv.ProviderExplanation) != "",
+				Weight: correlator.Telling, Directness: directness, Certain: last.Attr(semconv.ProviderExplanation) != "",
 				Records: t.Cites, Onset: last.At, Summary: t.What + quote(last),
 			}}
 		},
+	}, {
+		ID: "provider.reimage", Layer: semconv.LayerProvider, Mechanism: "reimage",
+		Looks:      "a claim that was lost while a provider, unasked, power-cycled or redeployed the machine",
+		NextCheck:  "what made the provider act on a machine that was in use",
+		SafeAction: "keep the logs of the old installation; take the machine out of the provider's hands before a retry",
+		Find:       reimagedUnasked,
+	}, {
+		ID: "workflow.double_launch", Layer: semconv.LayerWorkflow, Mechanism: "duplicate_launch",
+		Looks:      "two provider jobs for one operation and configuration, the second launched while the first still ran",
+		NextCheck:  "which launch was the first; adopt that one",
+		SafeAction: "adopt the first job; do not delete what it made",
+		Find:       launchedTwice,
 	}}
+}
+
+// reimagedUnasked reads the provider's own record of what it did to the machine during the claim.
+func reimagedUnasked(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Attempt == nil || t.Attempt.Taken == nil || t.Node == "" {
+		return nil
+	}
+	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
+	c.Each(t.Attempt.Taken.At, t.At, func(e *correlator.Event) {
+		if e.Layer != semconv.LayerProvider || e.IsEvent() || named(e) != nil || !correlator.Names(e, t.Node) {
+			return
+		}
+		for _, words := range []string{"power cycle", "power off", "poweroff", "redeploy", "to deploying", "to releasing", "reimag", "reinstall", "deprovision"} {
+			if strings.Contains(e.Text, words) {
+				ev.Records = append(ev.Records, e)
+				return
+			}
+		}
+	})
+	if len(ev.Records) == 0 {
+		return nil
+	}
+	ev.Summary = "the provider acted on the machine while the task was claimed" + quote(ev.Records[0])
+	return []correlator.Evidence{ev}
+}
+
+// launchedTwice compares the jobs of one operation: at most one may live for a configuration at a time
+// (domain facts §4.9, I6).
+func launchedTwice(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Kind != correlator.JobTrouble {
+		return nil
+	}
+	failed := t.Cites[0]
+	for _, j := range c.Lifecycle.Jobs {
+		first, last := j.Changes[0], j.Last()
+		other := first.Event.Own(identity.ProviderJob)
+		if other == failed.Own(identity.ProviderJob) || first.Event.Attr(semconv.Operation) != failed.Attr(semconv.Operation) ||
+			first.Event.Attr(semconv.ConfigVersion) != failed.Attr(semconv.ConfigVersion) || failed.Attr(semconv.ConfigVersion) == "" {
+			continue
+		}
+		if first.At <= failed.At && last.At > failed.At {
+			return []correlator.Evidence{{
+				Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: failed.At,
+				Records: append([]*correlator.Event{first.Event}, t.Cites...),
+				Summary: "job " + failed.Own(identity.ProviderJob) + " was launched while " + other + " ran for the same configuration",
+			}}
+		}
+	}
+	return nil
 }

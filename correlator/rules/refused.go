@@ -22,11 +22,25 @@ func refused() []correlator.Rule {
 					ev.Records = append(ev.Records, e)
 				}
 			}
-			if len(ev.Records) == 0 {
+			if len(ev.Records) == 0 || mute(c, t, ev.Records[0]) {
 				return nil
 			}
 			ev.Summary = "nothing listens at the address that was dialled" + quote(ev.Records[0])
 			return []correlator.Evidence{ev}
 		},
 	}}
+}
+
+// mute says whether the dialled service is one that the platform knows by name, and whose layer says nothing
+// at all: then it may have crashed as well as not been there, and nobody can tell.
+func mute(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bool {
+	for word := range strings.FieldsFuncSeq(e.Text+" "+strings.ToLower(e.Attr(semconv.ServerAddress)), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}) {
+		layer := c.Profile.Layer(word, "", none)
+		if layer != "" && layer != e.Layer && len(word) > 3 && c.AliveBetween(layer, t.From-recently, c.Now) == nil {
+			return true
+		}
+	}
+	return false
 }

@@ -79,12 +79,26 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 		ev.Records = append(ev.Records, e)
 		ev.Directness = min(ev.Directness, s.directness(e))
 	}
+	for _, e := range c.Quiet(t) {
+		if e.Layer == s.Layer && named(e) == s {
+			ev.Records = append(ev.Records, e)
+			ev.Directness = correlator.Itself
+		}
+	}
 	if len(ev.Records) == 0 {
 		return nil
 	}
 	ev.Summary = s.Summary + quote(witness(ev.Records))
-	if s.ID == "cert.expired" {
+	ev.Onset = ev.Records[0].At
+	switch s.ID {
+	case "cert.expired":
 		return clockOrExpiry(ev)
+	case "cert.unknown_ca", "cert.wrong_name":
+		ev.Rule, ev.Layer, ev.Mechanism = s.ID, s.Layer, s.Mechanism
+		ev = byRollout(c, ev, "cert", "cert", "-ca", "/ca", "ca-", "tls", "trust", "pki")
+	case "workflow.nondeterminism":
+		ev.Rule, ev.Layer, ev.Mechanism = s.ID, s.Layer, s.Mechanism
+		ev = byRollout(c, ev, "code", "worker", "provisioner", "operator", "workflow", "temporal")
 	}
 	return []correlator.Evidence{ev}
 }

@@ -47,6 +47,7 @@ type document struct {
 		Provider  duration            `yaml:"provider_job"`
 		Cancel    duration            `yaml:"cancel"`
 		Outbox    duration            `yaml:"outbox"`
+		Request   duration            `yaml:"request"`
 	} `yaml:"budgets"`
 }
 
@@ -209,7 +210,7 @@ func (d *document) applyBudgets(p *Profile) {
 		from duration
 	}{
 		{&b.TaskClaim, d.Budgets.TaskClaim}, {&b.TaskLease, d.Budgets.TaskLease}, {&b.Heartbeat, d.Budgets.Heartbeat},
-		{&b.Provider, d.Budgets.Provider}, {&b.Cancel, d.Budgets.Cancel}, {&b.Outbox, d.Budgets.Outbox},
+		{&b.Provider, d.Budgets.Provider}, {&b.Cancel, d.Budgets.Cancel}, {&b.Outbox, d.Budgets.Outbox}, {&b.Request, d.Budgets.Request},
 	} {
 		if set.from > 0 {
 			*set.to = time.Duration(set.from)

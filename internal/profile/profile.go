@@ -45,6 +45,7 @@ type Budgets struct {
 	Provider  time.Duration            // provider job: launched → terminal
 	Cancel    time.Duration            // cancel requested → terminal
 	Outbox    time.Duration            // pending → published
+	Request   time.Duration            // a user's request failed → a retry of it succeeded
 }
 
 // catalogRule gives the layer of records that match all that it names.

@@ -1,0 +1,49 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// content finds what a rollout should have published and did not. The operator's sentence is the same for
+// every trouble with the provider; the provider's own answer tells them apart: reached, 200, nothing in it.
+func content() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "deploy.content", Layer: semconv.LayerDeploy, Mechanism: "content",
+		Looks:      "a template that is missing although the provider was reached and answered 200 with nothing in it",
+		NextCheck:  "the step of the last rollout that publishes templates",
+		SafeAction: "publish the templates again; the allocation can be retried afterwards",
+		Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+			ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
+			missing := false
+			for _, e := range c.Failures(t) {
+				if strings.Contains(e.Text, "not found as job_templates") {
+					missing = true
+					ev.Records = append(ev.Records, e)
+				}
+			}
+			if !missing {
+				return nil
+			}
+			refused, said := false, len(ev.Records)
+			c.Each(t.From-int64(rolledOut), t.At, func(e *correlator.Event) {
+				about := strings.Contains(e.Text, "job_templates") || strings.Contains(e.HTTP.Path, "job_templates")
+				switch {
+				case about && e.HTTP.Status >= 400:
+					refused = true
+				case e.HTTP.Status == 200 && about && (strings.Contains(e.Text, `"count":0`) || strings.Contains(e.Text, `"count": 0`) || e.Layer == semconv.LayerProvider):
+					ev.Records = append(ev.Records, e)
+				case e.Layer == semconv.LayerDeploy && (e.Severity >= 17 || e.Is(semconv.EventDeploy)) && strings.Contains(e.Text+e.Attr(semconv.Component), "template"):
+					ev.Records = append(ev.Records, e)
+				}
+			})
+			if refused || len(ev.Records) == said {
+				return nil
+			}
+			ev.Summary = "the provider was reached and has no such template" + quote(witness(ev.Records[said:]))
+			return []correlator.Evidence{ev}
+		},
+	}}
+}

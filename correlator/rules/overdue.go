@@ -1,0 +1,50 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// overdue blames the party that owes the next move, by absence: the obligation, its deadline, and a sign
+// of life of that party or its layer after it. Without the sign it is a gap, and nobody's fault yet.
+func overdue() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "overdue.party", Looks: "a step whose time is over, owed by a party whose telemetry is alive after the deadline",
+		NextCheck:  "what that party last did, and what it waits for",
+		SafeAction: "look before anything is restarted: the step may have been done and its record be late",
+		Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+			if t.Kind != correlator.OverdueTrouble || t.Owes == "" || !c.Profile.Knows(t.Owes) {
+				return nil
+			}
+			var sign, complaint *correlator.Event
+			var signs []*correlator.Event
+			c.Each(t.From-int64(10*time.Minute), c.Now, func(e *correlator.Event) {
+				switch {
+				case !c.Shows(e, t.Owes):
+				case e.At > t.At:
+					if t.Node == "" || correlator.Names(e, t.Node) || e.Is(semconv.EventHeartbeat) {
+						sign = e
+						signs = append(signs, e)
+					}
+				case e.Severity >= 17 && !e.IsEvent() && e.Node == "":
+					complaint = e
+				}
+			})
+			if sign == nil {
+				return nil
+			}
+			ev := correlator.Evidence{
+				Rule: t.Owes + ".overdue", Layer: t.Owes, Mechanism: "overdue", Weight: correlator.Telling, Directness: correlator.Caller,
+				Records: append(append([]*correlator.Event(nil), t.Cites...), signs...), Onset: t.At,
+				Summary: t.What + " since " + correlator.Time(t.From).String() + ", and " + t.Owes + " is alive",
+			}
+			if complaint != nil {
+				ev.Records = append([]*correlator.Event{complaint}, ev.Records...)
+				ev.Onset, ev.Summary = min(ev.Onset, complaint.At), ev.Summary+quote(complaint)
+			}
+			return []correlator.Evidence{ev}
+		},
+	}}
+}

@@ -1,0 +1,80 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// recently is how long before a failure a peer's end may lie and still be why.
+const recently = int64(10 * time.Minute)
+
+// peer finds the service behind a dial that failed, where that service's own last words are known.
+func peer() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "peer.died", Looks: "a dial that failed, and the last words of the very service that was dialled",
+		NextCheck:  "why that service ended, and whether it is up again",
+		SafeAction: "restore that service; its callers need nothing",
+		Find:       diedPeer,
+	}}
+}
+
+var unreachable = []string{"connection refused", "connection reset", "eof", "no healthy upstream", "unavailable", "no live upstreams"}
+
+var lastWords = []string{"out of memory", "oom", "panic:", "fatal error", "segmentation fault", "terminated by signal", "killed process", "shutting down", "exit status", "crashloop"}
+
+func diedPeer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	for _, e := range c.Failures(t) {
+		if !holds(e.Text, unreachable) {
+			continue
+		}
+		named := e.Text + " " + strings.ToLower(e.Attr(semconv.ServerAddress)+" "+e.HTTP.Upstream)
+		var died *correlator.Event
+		for _, x := range c.ContextBetween(e.At-recently, t.At+1) {
+			// A name such as "db" or "api" stands in too many words to be one.
+			if x.Severity >= 17 && x.Service != e.Service && len(x.Service) > 3 && strings.Contains(named, strings.ToLower(x.Service)) && holds(x.Text, lastWords) && c.Profile.Knows(x.Layer) {
+				died = x
+				break
+			}
+		}
+		if died == nil {
+			continue
+		}
+		return []correlator.Evidence{{
+			Rule: died.Layer + ".crash", Layer: died.Layer, Mechanism: "crash", Weight: correlator.Specific, Directness: correlator.Itself, Certain: true,
+			Records: []*correlator.Event{died, e}, Onset: died.At, Summary: died.Service + " ended" + quote(died) + ", and " + e.Service + " could not reach it",
+		}}
+	}
+	return nil
+}
+
+func holds(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// notStarted are the words of a platform that could not start what was rolled out.
+var notStarted = []string{"imagepullbackoff", "errimagepull", "failed to pull image", "createcontainerconfigerror", "back-off pulling image", "manifest unknown"}
+
+// noBackend hands a proxy's finding over to whatever keeps its back end away, where that is on record
+// (domain facts §4.10, rule 5: the owner is why the back end is dead).
+func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evidence) func(*correlator.Case, *correlator.Trouble) []correlator.Evidence {
+	return func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+		found := find(c, t)
+		for i := range found {
+			ev := &found[i]
+			for _, e := range c.ContextBetween(ev.Records[0].At-recently, t.At+1) {
+				if e.Severity >= 13 && holds(e.Text, notStarted) {
+					ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "deploy.image", semconv.LayerDeploy, "image", correlator.Specific
+					ev.Records, ev.Onset = append([]*correlator.Event{e}, ev.Records...), e.At
+					ev.Summary = "the back end could not be started" + quote(e)
+					ev.NextCheck, ev.SafeAction = "the image and version of the last rollout", "roll back"
+					break
+				}
+			}
+		}
+		return found
+	}
+}

@@ -1,0 +1,38 @@
+package rules
+
+import (
+	"strings"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// rolledOut is how long before the first failure a rollout may lie and still be why.
+const rolledOut = 15 * time.Minute
+
+// byRollout hands a cause over to the rollout that brought it: a change whose words name the matter, and
+// before which nobody complained (domain facts §4.2: a wrong certificate that a rollout installed is the
+// rollout's).
+func byRollout(c *correlator.Case, ev correlator.Evidence, mechanism string, words ...string) correlator.Evidence {
+	var change *correlator.Event
+	c.Each(ev.Onset-int64(rolledOut), ev.Onset, func(e *correlator.Event) {
+		if !e.Is(semconv.EventDeploy) {
+			return
+		}
+		what := strings.ToLower(e.Attr(semconv.Component) + " " + e.Attr(semconv.Config) + " " + e.Attr(semconv.Version) + " " + e.Text)
+		for _, w := range words {
+			if strings.Contains(what, w) {
+				change = e
+			}
+		}
+	})
+	if change == nil {
+		return ev
+	}
+	ev.Summary += ", since the rollout of " + strings.TrimSpace(change.Attr(semconv.Component)+" "+change.Attr(semconv.Config))
+	ev.Rule, ev.Layer, ev.Mechanism = "deploy."+mechanism, semconv.LayerDeploy, mechanism
+	ev.Records = append([]*correlator.Event{change}, ev.Records...)
+	ev.NextCheck, ev.SafeAction = "what that rollout changed", "roll it back, or roll out the right content"
+	return ev
+}
