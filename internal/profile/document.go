@@ -12,13 +12,14 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/kubeobject"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // document is the YAML form of a profile.
 type document struct {
 	Name        string           `yaml:"name"`
-	Extends     string           `yaml:"extends"`
+	Extends     kubeobject.Words `yaml:"extends"`
 	Layers      []string         `yaml:"layers"`
 	NodeSharing string           `yaml:"node_sharing"`
 	Owners      map[string]Owner `yaml:"owners"`
@@ -35,9 +36,10 @@ type document struct {
 		Except     []patternDocument `yaml:"except"`
 		NeverBind  []string          `yaml:"never_bind"`
 	} `yaml:"extract"`
+	Objects     []kubeobject.Document `yaml:"objects"`
 	Projections map[string]struct {
-		Grace  duration                     `yaml:"grace"`
-		Values map[string]map[string]string `yaml:"values"`
+		Grace  duration                               `yaml:"grace"`
+		Values map[string]map[string]kubeobject.Words `yaml:"values"`
 	} `yaml:"projections"`
 	Budgets struct {
 		States    map[string]duration `yaml:"states"`
@@ -52,10 +54,12 @@ type document struct {
 }
 
 type patternDocument struct {
-	Kind     string   `yaml:"kind"`
-	Contains []string `yaml:"contains"`
-	Regexp   string   `yaml:"regexp"`
-	Service  string   `yaml:"service"`
+	Kind      string   `yaml:"kind"`
+	Contains  []string `yaml:"contains"`
+	Regexp    string   `yaml:"regexp"`
+	Service   string   `yaml:"service"`
+	ID        string   `yaml:"id"`        // the identifier made of what was found: "aap/main/job/$1"
+	Attribute string   `yaml:"attribute"` // where to look instead of in the line
 }
 
 // duration reads "90s", "10m".
@@ -71,11 +75,9 @@ func (d *duration) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// apply lays a document over a profile that it extends (the zero Profile for none).
-func (d *document) apply(p *Profile) error {
-	var problems []error
-	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-
+// apply lays a document over a profile that it extends (the zero Profile for none). bad takes what is
+// wrong with the key at a path within the document.
+func (d *document) apply(p *Profile, bad badKey) {
 	p.Name = d.Name
 	if len(d.Layers) > 0 {
 		p.Layers = d.Layers
@@ -85,21 +87,21 @@ func (d *document) apply(p *Profile) error {
 	case "exclusive", "shared":
 		p.SharedNodes = d.NodeSharing == "shared"
 	default:
-		bad("node_sharing: %q is neither exclusive nor shared", d.NodeSharing)
+		bad(keys("node_sharing"), "%q is neither exclusive nor shared", d.NodeSharing)
 	}
 	p.Owners = merged(p.Owners, d.Owners)
 	for layer := range d.Owners {
 		if !p.Knows(layer) {
-			bad("owners: %q is not among layers", layer)
+			bad(keys("owners", layer), "%q is not among layers", layer)
 		}
 	}
 	var catalog []catalogRule
 	for i, c := range d.Catalog {
 		if !p.Knows(c.Layer) {
-			bad("catalog[%d]: layer %q is not among layers", i, c.Layer)
+			bad(keys("catalog", i), "layer %q is not among layers", c.Layer)
 		}
 		if len(c.Services) == 0 && c.Scope == "" && len(c.Attributes) == 0 {
-			bad("catalog[%d]: names no services, scope or attributes and would match everything", i)
+			bad(keys("catalog", i), "names no services, scope or attributes and would match everything")
 		}
 		catalog = append(catalog, catalogRule{c.Layer, c.Services, c.Scope, c.Attributes})
 	}
@@ -111,12 +113,23 @@ func (d *document) apply(p *Profile) error {
 		}
 	}
 	d.applyExtract(p, bad)
-	d.applyProjections(p)
+	d.applyObjects(p, bad)
+	d.applyProjections(p, bad)
 	d.applyBudgets(p)
-	return errors.Join(problems...)
 }
 
-func (d *document) applyExtract(p *Profile, bad func(string, ...any)) {
+// applyObjects puts a document's own mappings before those that it extends: the first counts.
+func (d *document) applyObjects(p *Profile, bad badKey) {
+	var own kubeobject.Mappings
+	for i := range d.Objects {
+		own = append(own, d.Objects[i].Compile(func(at []any, err error) {
+			bad(append(keys("objects", i), at...), "%w", err)
+		}))
+	}
+	p.objects = append(own, p.objects...)
+}
+
+func (d *document) applyExtract(p *Profile, bad badKey) {
 	p.attributes = maps.Clone(p.attributes)
 	if p.attributes == nil {
 		p.attributes = builtinAttributes()
@@ -124,7 +137,7 @@ func (d *document) applyExtract(p *Profile, bad func(string, ...any)) {
 	for name, key := range d.Extract.Attributes {
 		k := identity.KindOfAttribute(key)
 		if k == identity.NoKind {
-			bad("extract.attributes: %s: %q is no identifier key", name, key)
+			bad(keys("extract", "attributes", name), "%q is no identifier key", key)
 			continue
 		}
 		p.attributes[strings.ToLower(name)] = k
@@ -138,12 +151,16 @@ func (d *document) applyExtract(p *Profile, bad func(string, ...any)) {
 	for i, doc := range d.Extract.Patterns {
 		k := identity.ParseKind(doc.Kind)
 		if k == identity.NoKind {
-			bad("extract.patterns[%d]: kind %q is none of allocation, workflow, …, request, resource", i, doc.Kind)
+			bad(keys("extract", "patterns", i, "kind"), "kind %q is none of allocation, workflow, …, request, resource", doc.Kind)
 			continue
 		}
-		if pt, err := doc.compile(k); err != nil {
-			bad("extract.patterns[%d]: %w", i, err)
-		} else {
+		pt, at, err := doc.compile(k)
+		switch {
+		case err != nil:
+			bad(keys("extract", "patterns", i, at), "%w", err)
+		case doc.Attribute != "":
+			p.values = append(slices.Clip(p.values), valuePattern{doc.Attribute, pt})
+		default:
 			p.patterns = append(slices.Clip(p.patterns), pt)
 		}
 	}
@@ -153,11 +170,11 @@ func (d *document) applyExtract(p *Profile, bad func(string, ...any)) {
 		to   *[]pattern
 	}{{"ignore", d.Extract.Ignore, &p.ignore}, {"except", d.Extract.Except, &p.except}} {
 		for i, doc := range list.docs {
-			if doc.Kind != "" {
-				bad("extract.%s[%d]: kind: what is left out has none", list.key, i)
+			if doc.Kind != "" || doc.ID != "" || doc.Attribute != "" {
+				bad(keys("extract", list.key, i), "kind, id, attribute: what is left out has none")
 			}
-			if pt, err := doc.compile(identity.NoKind); err != nil {
-				bad("extract.%s[%d]: %w", list.key, i, err)
+			if pt, at, err := doc.compile(identity.NoKind); err != nil {
+				bad(keys("extract", list.key, i, at), "%w", err)
 			} else {
 				*list.to = append(slices.Clip(*list.to), pt)
 			}
@@ -165,35 +182,53 @@ func (d *document) applyExtract(p *Profile, bad func(string, ...any)) {
 	}
 }
 
-func (doc patternDocument) compile(k identity.Kind) (pattern, error) {
+// compile gives the pattern, or the key that is wrong.
+func (doc patternDocument) compile(k identity.Kind) (pt pattern, at string, err error) {
 	re, err := regexp.Compile(doc.Regexp)
-	if err != nil {
-		return pattern{}, err
+	switch {
+	case err != nil:
+		return pt, "regexp", err
+	case doc.Regexp == "":
+		return pt, "regexp", errors.New("regexp is empty and would find nothing")
+	case doc.Attribute != "":
+	case len(doc.Contains) == 0 || slices.Contains(doc.Contains, ""):
+		return pt, "contains", errors.New("contains is empty; name text that every matching line holds, so that other lines cost nothing")
 	}
-	if len(doc.Contains) == 0 {
-		return pattern{}, errors.New("contains is empty; name text that every matching line holds, so that other lines cost nothing")
-	}
-	return pattern{k, doc.Contains, re, doc.Service}, nil
+	return pattern{kind: k, literals: doc.Contains, re: re, service: doc.Service, id: doc.ID}, "", nil
 }
 
-func (d *document) applyProjections(p *Profile) {
-	p.projections, p.grace = maps.Clone(p.projections), maps.Clone(p.grace)
-	if p.projections == nil {
-		p.projections, p.grace = map[string]map[string]map[string]string{}, map[string]time.Duration{}
+// applyProjections adds to what is known of each view; a value that was known is known anew.
+func (d *document) applyProjections(p *Profile, bad badKey) {
+	projections, grace := map[string]map[string]map[string][]string{}, maps.Clone(p.grace)
+	if grace == nil {
+		grace = map[string]time.Duration{}
+	}
+	for name, fields := range p.projections {
+		projections[name] = map[string]map[string][]string{}
+		for field, values := range fields {
+			projections[name][field] = maps.Clone(values)
+		}
 	}
 	for name, pr := range d.Projections {
-		fields := map[string]map[string]string{}
+		if projections[name] == nil {
+			projections[name] = map[string]map[string][]string{}
+		}
 		for field, values := range pr.Values {
-			fields[field] = map[string]string{}
-			for shown, state := range values {
-				fields[field][strings.ToLower(shown)] = state
+			if projections[name][field] == nil {
+				projections[name][field] = map[string][]string{}
+			}
+			for shown, states := range values {
+				if slices.Contains(states, "") {
+					bad(keys("projections", name, "values", field, shown), "a state is empty; [] says that the value stands for none")
+				}
+				projections[name][field][strings.ToLower(shown)] = states
 			}
 		}
-		p.projections[name] = fields
 		if pr.Grace > 0 {
-			p.grace[name] = time.Duration(pr.Grace)
+			grace[name] = time.Duration(pr.Grace)
 		}
 	}
+	p.projections, p.grace = projections, grace
 }
 
 func (d *document) applyBudgets(p *Profile) {

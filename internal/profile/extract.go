@@ -53,6 +53,11 @@ func (p *Profile) Keys(r *record.Record) identity.Keys {
 	}
 	out = p.fromAttrs(out, r.Attrs)
 	out = p.fromResource(out, r.Resource)
+	if len(p.values) > 0 && r.Signal == record.Log {
+		for i := range r.Attrs {
+			out = p.FromValue(out, r.Service, r.Attrs[i].Key, r.Attrs[i].Value)
+		}
+	}
 	out = out.Add(identity.Trace, r.TraceID)
 	if r.Body == "" {
 		return out
@@ -141,11 +146,35 @@ func (p *Profile) FromText(out identity.Keys, service, line string) identity.Key
 		}
 		for _, m := range pt.re.FindAllStringSubmatchIndex(line, identity.MaxKeysPerRecord+1) {
 			if id := group(line, m); !slices.Contains(excepted, id) {
-				out = out.Add(pt.kind, id)
+				out = out.Add(pt.kind, pt.made(line, id, m))
 			}
 		}
 	}
 	return out
+}
+
+// FromValue adds the identifiers that the profile's patterns find in the value of an attribute, such as
+// {"name":"vm-1","namespace":"lab"} where a controller names the object that it works on.
+func (p *Profile) FromValue(out identity.Keys, service, name, value string) identity.Keys {
+	for i := range p.values {
+		pt := &p.values[i]
+		if pt.attribute != name || pt.service != "" && !wildcard(pt.service, service) || len(value) > maxTextBytes ||
+			len(pt.literals) > 0 && !containsAny(value, pt.literals) {
+			continue
+		}
+		if m := pt.re.FindStringSubmatchIndex(value); m != nil {
+			out = out.Add(pt.kind, pt.made(value, group(value, m), m))
+		}
+	}
+	return out
+}
+
+// made is the identifier as the profile writes it.
+func (p *pattern) made(text, found string, m []int) string {
+	if p.id == "" || found == "" {
+		return found
+	}
+	return string(p.re.ExpandString(nil, p.id, text, m))
 }
 
 // group is a match's first group, or all of it where the expression has none.

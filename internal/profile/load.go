@@ -1,7 +1,9 @@
 package profile
 
 import (
+	"cmp"
 	"embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +16,10 @@ import (
 // Default is the profile that is used when none is named: the union of the platforms that are known.
 const Default = "default"
 
-//go:embed builtin/*.yaml
+// common is the part that the platforms share; it is no profile to be named.
+const common = "common"
+
+//go:embed builtin/*.yaml builtin/parts/*.yaml
 var builtin embed.FS
 
 // Names lists the built-in profiles.
@@ -25,6 +30,9 @@ func Names() []string {
 	}
 	var out []string
 	for _, e := range entries {
+		if e.IsDir() {
+			continue
+		}
 		out = append(out, strings.TrimSuffix(e.Name(), ".yaml"))
 	}
 	return out
@@ -32,51 +40,83 @@ func Names() []string {
 
 // Load reads a profile by name, or from a file; "" is the default one. A name without a dot or slash
 // is a built-in profile. Errors name file and line.
-func Load(nameOrFile string) (*Profile, error) { return load(nameOrFile, nil) }
-
-func load(nameOrFile string, chain []string) (*Profile, error) {
-	if nameOrFile == "" {
-		nameOrFile = Default
+func Load(nameOrFile string) (*Profile, error) {
+	p := &Profile{}
+	l := &loader{done: map[string]bool{}}
+	if err := l.load(p, nameOrFile); err != nil {
+		return nil, err
 	}
-	if slices.Contains(chain, nameOrFile) {
-		return nil, fmt.Errorf("profile %s extends itself: %s", nameOrFile, strings.Join(append(chain, nameOrFile), " → "))
-	}
-	if strings.ContainsAny(nameOrFile, "./"+string(filepath.Separator)) {
-		text, err := os.ReadFile(nameOrFile)
-		if err != nil {
-			return nil, fmt.Errorf("read profile: %w", err)
-		}
-		return parse(nameOrFile, text, append(chain, nameOrFile))
-	}
-	text, err := builtin.ReadFile("builtin/" + nameOrFile + ".yaml")
-	if err != nil {
-		return nil, fmt.Errorf("there is no built-in profile %q (there are: %s); a file needs its ending or a path, such as ./%s.yaml",
-			nameOrFile, strings.Join(Names(), ", "), nameOrFile)
-	}
-	return parse(nameOrFile+".yaml", text, append(chain, nameOrFile))
+	return p, nil
 }
 
 // Parse reads a profile from text; file stands in messages.
-func Parse(file string, text []byte) (*Profile, error) { return parse(file, text, []string{file}) }
-
-func parse(file string, text []byte, chain []string) (*Profile, error) {
-	d, err := config.Parse(file, text, document{})
-	if err != nil {
+func Parse(file string, text []byte) (*Profile, error) {
+	p := &Profile{}
+	l := &loader{done: map[string]bool{}, chain: []string{file}}
+	if err := l.lay(p, file, text); err != nil {
 		return nil, err
 	}
-	p := &Profile{}
-	if d.Extends != "" {
-		base, err := load(d.Extends, chain)
-		if err != nil {
-			return nil, fmt.Errorf("%s: extends: %w", file, err)
-		}
-		*p = *base
-	}
-	if err := d.apply(p); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	if len(p.Layers) == 0 {
-		return nil, fmt.Errorf("%s: layers: a profile needs at least one layer, or one to extend", file)
-	}
 	return p, nil
+}
+
+// loader lays documents over one profile, each after those that it extends and each once: what two
+// platforms have in common does not undo what the first of them said.
+type loader struct {
+	chain []string
+	done  map[string]bool
+}
+
+func (l *loader) load(p *Profile, nameOrFile string) error {
+	if nameOrFile == "" {
+		nameOrFile = Default
+	}
+	if slices.Contains(l.chain, nameOrFile) {
+		return fmt.Errorf("profile %s extends itself: %s", nameOrFile, strings.Join(append(l.chain, nameOrFile), " → "))
+	}
+	if l.done[nameOrFile] {
+		return nil
+	}
+	l.chain = append(l.chain, nameOrFile)
+	defer func() {
+		l.chain = l.chain[:len(l.chain)-1]
+		l.done[nameOrFile] = true
+	}()
+	if strings.ContainsAny(nameOrFile, "./"+string(filepath.Separator)) {
+		text, err := os.ReadFile(nameOrFile)
+		if err != nil {
+			return fmt.Errorf("read profile: %w", err)
+		}
+		return l.lay(p, nameOrFile, text)
+	}
+	text, err := builtin.ReadFile("builtin/" + nameOrFile + ".yaml")
+	if nameOrFile == common && len(l.chain) > 1 {
+		text, err = builtin.ReadFile("builtin/parts/" + common + ".yaml")
+	}
+	if err != nil {
+		return fmt.Errorf("there is no built-in profile %q (there are: %s); a file needs its ending or a path, such as ./%s.yaml",
+			nameOrFile, strings.Join(Names(), ", "), nameOrFile)
+	}
+	return l.lay(p, nameOrFile+".yaml", text)
+}
+
+// lay reads a document and lays it over what it extends.
+func (l *loader) lay(p *Profile, file string, text []byte) error {
+	d, err := config.Parse(file, text, document{})
+	if err != nil {
+		return err
+	}
+	for _, base := range d.Extends {
+		if err := l.load(p, base); err != nil {
+			return fmt.Errorf("%s: extends: %w", at(file, text, "extends"), err)
+		}
+	}
+	var problems []error
+	d.apply(p, func(keys []any, format string, args ...any) {
+		problems = append(problems, fmt.Errorf("%s: %s: %w", at(file, text, keys...), keyText(keys), fmt.Errorf(format, args...)))
+	})
+	if len(p.Layers) == 0 {
+		problems = append(problems, fmt.Errorf("%s: layers: a profile needs at least one layer, or one to extend", file))
+	}
+	slices.SortStableFunc(problems, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+	return errors.Join(problems...)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/kubeobject"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -21,9 +22,11 @@ type Profile struct {
 	catalog     []catalogRule
 	attributes  map[string]identity.Kind
 	patterns    []pattern
-	ignore      []pattern                               // lines that belong to no allocation, whatever they name
-	except      []pattern                               // identifiers, by where they stand, of things that everybody uses
-	projections map[string]map[string]map[string]string // projection → field → shown (lower case) → state
+	ignore      []pattern      // lines that belong to no allocation, whatever they name
+	except      []pattern      // identifiers, by where they stand, of things that everybody uses
+	values      []valuePattern // patterns over attributes that hold more than an identifier
+	objects     kubeobject.Mappings
+	projections map[string]map[string]map[string][]string // projection → field → shown (lower case) → states
 	grace       map[string]time.Duration
 	budgets     Budgets
 	proxies     map[string]bool // services whose lines may be access lines
@@ -100,19 +103,37 @@ func (p *Profile) Knows(layer string) bool { return slices.Contains(p.Layers, la
 func (p *Profile) Budgets() Budgets { return p.budgets }
 
 // Shown maps a projected value to the state that it stands for, comparing without regard to case.
-// mapped is false where the profile does not know the value: then it can be shown, never compared.
+// mapped is false where the profile does not know the value, or where it stands for several states:
+// then it can be shown, never compared with one.
 func (p *Profile) Shown(projection, field, value string) (state string, mapped bool) {
-	for _, name := range []string{projection, "*"} {
-		values, ok := p.projections[name][field]
-		if !ok {
-			continue
-		}
-		if state, ok := values[strings.ToLower(value)]; ok {
-			return state, true
-		}
+	if states := p.standsFor(projection, field, value); len(states) == 1 {
+		return states[0], true
 	}
 	return "", false
 }
+
+// Stands says whether a projected value may stand for a state. known is false where the profile does
+// not map the value: then it can be shown, never compared.
+func (p *Profile) Stands(projection, field, value, state string) (may, known bool) {
+	states := p.standsFor(projection, field, value)
+	for _, s := range states {
+		may = may || strings.EqualFold(s, state)
+	}
+	return may, len(states) > 0
+}
+
+func (p *Profile) standsFor(projection, field, value string) []string {
+	value = strings.ToLower(value)
+	for _, name := range [...]string{projection, "*"} {
+		if states, ok := p.projections[name][field][value]; ok {
+			return states
+		}
+	}
+	return nil
+}
+
+// Objects is what the profile knows of Kubernetes objects.
+func (p *Profile) Objects() kubeobject.Mappings { return p.objects }
 
 // Grace is how long a view may lag behind the truth before the difference is drift.
 func (p *Profile) Grace(projection string) time.Duration {
@@ -128,6 +149,13 @@ type pattern struct {
 	literals []string // the line must hold one of them, any case ignored not: a cheap test before the expression
 	re       *regexp.Regexp
 	service  string
+	id       string // what the identifier is made into, with $1 for the first group; "" leaves it as found
+}
+
+// valuePattern finds identifiers in the value of an attribute.
+type valuePattern struct {
+	attribute string
+	pattern
 }
 
 func (p pattern) String() string { return fmt.Sprintf("%s %s", p.kind, p.re) }

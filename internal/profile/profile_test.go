@@ -86,7 +86,7 @@ func TestParseRefuses(t *testing.T) {
 		{"no layers", "name: x\n", "layers: a profile needs at least one layer"},
 		{"foreign layer", "name: x\nlayers: [a]\ncatalog: [{layer: b, services: [s]}]\n", `catalog[0]: layer "b" is not among layers`},
 		{"matches everything", "name: x\nlayers: [a]\ncatalog: [{layer: a}]\n", "would match everything"},
-		{"bad expression", "name: x\nlayers: [a]\nextract: {patterns: [{kind: request, contains: [r], regexp: '('}]}\n", "extract.patterns[0]: error parsing regexp"},
+		{"bad expression", "name: x\nlayers: [a]\nextract: {patterns: [{kind: request, contains: [r], regexp: '('}]}\n", "p.yaml:3: extract.patterns[0].regexp: error parsing regexp"},
 		{"bad kind", "name: x\nlayers: [a]\nextract: {patterns: [{kind: rquest, contains: [r], regexp: 'r'}]}\n", `kind "rquest"`},
 		{"bad sharing", "name: x\nlayers: [a]\nnode_sharing: some\n", `node_sharing: "some"`},
 		{"bad duration", "name: x\nlayers: [a]\nbudgets: {cancel: soon}\n", "p.yaml:3"},
