@@ -214,8 +214,6 @@ func TestHostAndMachine(t *testing.T) {
 	}{
 		{identity.Node, "metal3/host-0", 15, "metal3/host-0", "alloc-1"},
 		{identity.Node, "metal3/host-0", 31, "metal3/host-0", ""},
-		{identity.Resource, "ironic/4ef0", 15, "metal3/host-0", "alloc-1"},
-		{identity.Resource, "ironic/4ef0", 40, "metal3/host-0", ""},
 		{identity.Resource, "machine/metal3/m-1", 40, "", "alloc-1"},
 		{identity.Resource, "metal3machine/metal3/m-1-infra", 15, "", "alloc-1"},
 		{identity.Boot, "boot-1", 15, "metal3/host-0", "alloc-1"},
