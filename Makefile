@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
 export CGO_ENABLED := 0
 
-.PHONY: help up build test test-stories lint bench examples clean $(addprefix bin/,$(BINARIES))
+.PHONY: help up build test test-stories scenarios lint bench examples clean $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -35,6 +35,9 @@ test-stories: ## every scenario through the store, not just every fifth
 lint: ## go vet, golangci-lint (imports by depguard), formatting
 	$(GO) vet ./...
 	$(GO) tool -modfile=tools/go.mod golangci-lint run
+
+scenarios: ## the scoreboard: every story in every variant, beside four naive heuristics
+	FAULTLINE_SCOREBOARD=1 $(GO) test -count=1 -v -run TestScoreboard ./correlator
 
 bench: build ## the figures of docs/benchmarks.md
 	bin/faultline bench

@@ -28,7 +28,7 @@ func drifts(c *Case) []Drift {
 	out := []Drift{}
 	for _, k := range keys {
 		e := newest[k]
-		truth, since := c.truth(k[1], e)
+		truth, since := c.truth(k[1], e.At, e)
 		shown, mapped := c.Profile.Shown(k[0], k[1], e.Attr(semconv.Value))
 		if truth == "" || !mapped || strings.EqualFold(shown, truth) {
 			continue
@@ -36,16 +36,19 @@ func drifts(c *Case) []Drift {
 		if e.At-since <= int64(c.Profile.Grace(k[0])) {
 			continue
 		}
+		if soon, _ := c.truth(k[1], e.At+2*skew, e); strings.EqualFold(shown, soon) {
+			continue // a view cannot run ahead of the truth; two clocks can
+		}
 		out = append(out, Drift{Projection: k[0], Field: k[1], Shown: e.Attr(semconv.Value), Truth: truth, Since: Time(since)})
 	}
 	return out
 }
 
-// truth is what a field really was when the view was looked at, and since when.
-func (c *Case) truth(field string, look *Event) (value string, since int64) {
+// truth is what a field, as a view showed it, really was at a time, and since when.
+func (c *Case) truth(field string, at int64, look *Event) (value string, since int64) {
 	switch field {
 	case "state":
-		return c.Lifecycle.StateAt(look.At)
+		return c.Lifecycle.StateAt(at)
 	case "job_state":
 		job := look.Own(identity.ProviderJob)
 		for _, j := range c.Lifecycle.Jobs {
@@ -53,7 +56,7 @@ func (c *Case) truth(field string, look *Event) (value string, since int64) {
 				continue
 			}
 			for _, change := range j.Changes {
-				if change.At <= look.At && !strings.EqualFold(change.To, value) {
+				if change.At <= at && !strings.EqualFold(change.To, value) {
 					value, since = change.To, change.At
 				}
 			}
@@ -61,7 +64,7 @@ func (c *Case) truth(field string, look *Event) (value string, since int64) {
 		return strings.ToLower(value), since
 	case "occupancy":
 		for _, e := range c.Events {
-			if e.Is(semconv.EventNodeOccupancy) && e.At <= look.At && e.To() != value {
+			if e.Is(semconv.EventNodeOccupancy) && e.At <= at && e.To() != value {
 				value, since = e.To(), e.At
 			}
 		}
@@ -87,6 +90,9 @@ func (j *judgement) driftFault() {
 			continue
 		}
 		last := looks[len(looks)-1]
+		if last.At-int64(d.Since) <= int64(j.c.Profile.Grace(d.Projection))+2*skew {
+			continue // shown, but two clocks may make that much
+		}
 		j.causes = append(j.causes, cause{
 			ev: Evidence{
 				Rule: "projection.stale", Layer: semconv.LayerProjection, Mechanism: "stale", Weight: Telling, Directness: Itself, Certain: true,

@@ -241,6 +241,9 @@ func union(a, b []*Event) []*Event {
 // causedByCancel says whether a trouble is what ending on request looks like (rule 10): the user's own
 // action outranks errors that follow from it. What was broken before stays broken.
 func (j *judgement) causedByCancel(t *Trouble) bool {
+	if end := j.c.Lifecycle.Cancel; t.Kind == JobTrouble && end != nil && end.At <= t.At+2*skew && afterCancel(t.Cites[len(t.Cites)-1]) {
+		return true // it says itself that it was called off, whatever the clocks say
+	}
 	if !j.c.canceledBefore(t.At) || t.From < j.c.Lifecycle.Cancel.At && t.Kind == OverdueTrouble {
 		return false
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// rolledOut is how long before the first failure a rollout may lie and still be why.
+// rolledOut is how long before the first failure a rollout may lie and still be why; half a minute after it
+// may be two clocks.
 const rolledOut = 15 * time.Minute
 
 // byRollout hands a cause over to the rollout that brought it: a change whose words name the matter, and
@@ -16,7 +17,7 @@ const rolledOut = 15 * time.Minute
 // rollout's).
 func byRollout(c *correlator.Case, ev correlator.Evidence, mechanism string, words ...string) correlator.Evidence {
 	var change *correlator.Event
-	c.Each(ev.Onset-int64(rolledOut), ev.Onset, func(e *correlator.Event) {
+	c.Each(ev.Onset-int64(rolledOut), ev.Onset+int64(30*time.Second), func(e *correlator.Event) {
 		if !e.Is(semconv.EventDeploy) {
 			return
 		}
