@@ -1,5 +1,7 @@
 package identity
 
+import "strings"
+
 // Options of an Index. The zero value is the default profile's behaviour.
 type Options struct {
 	// SharedNodes: several allocations live on a node at once, so that node and time resolve nothing.
@@ -211,7 +213,10 @@ func (x *Index) addSeen(s *subject, object Key) {
 	case object.Kind.Immovable():
 		x.link(s, object)
 	default: // installation → node, boot → installation
-		s.binds.add(bind{object, Always, Forever})
+		if !s.binds.has(bind{object, Always, Forever}) {
+			object.ID = strings.Clone(object.ID)
+			s.binds.add(bind{object, Always, Forever})
+		}
 	}
 }
 
@@ -236,6 +241,7 @@ func (x *Index) subject(k Key) *subject {
 		x.full++
 		return nil
 	}
+	k.ID = strings.Clone(k.ID) // it may be a part of a long line
 	s := &subject{key: k}
 	s.use()
 	x.subjects[k] = s

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -62,6 +63,7 @@ func (s *subject) allocate(id string) {
 	if len(s.allocations) > 1 || slices.Contains(s.allocations, id) {
 		return
 	}
+	id = strings.Clone(id)
 	s.allocations = append(s.allocations, id)
 	s.settle(0)
 	if r := s.region; r == nil || r.stale || !r.plain || len(s.binds.list) > 0 || len(s.allocations) > 1 || r.label != "" && r.label != id {

@@ -13,7 +13,8 @@ import (
 type Config struct {
 	// Profile says where identifiers stand: a built-in name or a file; "" is the default one.
 	Profile string `mapstructure:"profile"`
-	// MaxSubjects bounds what is remembered; a subject beyond it is refused and counted.
+	// MaxSubjects bounds what is remembered; beyond it the least recently
+	// used of the source that holds most are forgotten, and counted.
 	MaxSubjects int `mapstructure:"max_subjects"`
 	// Tolerance is how far two clocks may differ at the edges of a node instance's life.
 	Tolerance time.Duration `mapstructure:"tolerance"`
@@ -35,5 +36,5 @@ func (c *Config) Validate() error {
 }
 
 func (c *Config) options(p *profile.Profile) identity.Options {
-	return identity.Options{SharedNodes: p.SharedNodes, MaxSubjects: c.MaxSubjects, Tolerance: int64(c.Tolerance)}
+	return identity.Options{SharedNodes: p.SharedNodes, MaxSubjects: c.MaxSubjects, Forget: true, Tolerance: int64(c.Tolerance)}
 }

@@ -20,6 +20,7 @@ import (
 type identityProcessor struct {
 	profile   *profile.Profile
 	index     *identity.Index
+	names     *names
 	telemetry *telemetry
 	now       func() time.Time
 
@@ -36,7 +37,7 @@ func newProcessor(cfg *Config, set processor.Settings) (*identityProcessor, erro
 	if err != nil {
 		return nil, err
 	}
-	return &identityProcessor{profile: p, index: x, telemetry: t, now: time.Now}, nil
+	return &identityProcessor{profile: p, names: &names{profile: p}, index: x, telemetry: t, now: time.Now}, nil
 }
 
 func (p *identityProcessor) stop() error { return p.telemetry.stop() }
@@ -59,13 +60,14 @@ func (p *identityProcessor) logs(ctx context.Context, ld plog.Logs) (plog.Logs, 
 			}
 		}
 	}
-	read := p.readLogs(ld, t)
+	reading := p.read(ld.LogRecordCount(), t)
+	defer reading.done()
+	read := reading.logs(ld)
 	i := 0
 	for _, rl := range ld.ResourceLogs().All() {
-		resource := rl.Resource().Attributes()
 		for _, sl := range rl.ScopeLogs().All() {
 			for _, lr := range sl.LogRecords().All() {
-				p.stamp(lr.Attributes(), resource, read[i], t)
+				p.stamp(lr.Attributes(), &read[i], t)
 				i++
 			}
 		}
@@ -76,13 +78,14 @@ func (p *identityProcessor) logs(ctx context.Context, ld plog.Logs) (plog.Logs, 
 func (p *identityProcessor) traces(ctx context.Context, td ptrace.Traces) (ptrace.Traces, error) {
 	t := p.telemetry.batch(pcommon.NewTimestampFromTime(p.now()))
 	defer t.report(ctx)
-	read := p.readSpans(td, t)
+	reading := p.read(td.SpanCount(), t)
+	defer reading.done()
+	read := reading.spans(td)
 	i := 0
 	for _, rs := range td.ResourceSpans().All() {
-		resource := rs.Resource().Attributes()
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, sp := range ss.Spans().All() {
-				p.stamp(sp.Attributes(), resource, read[i], t)
+				p.stamp(sp.Attributes(), &read[i], t)
 				i++
 			}
 		}
@@ -95,7 +98,7 @@ func (p *identityProcessor) traces(ctx context.Context, td ptrace.Traces) (ptrac
 func (p *identityProcessor) metrics(ctx context.Context, md pmetric.Metrics) (pmetric.Metrics, error) {
 	t := p.telemetry.batch(pcommon.NewTimestampFromTime(p.now()))
 	defer t.report(ctx)
-	read, none := p.readResources(md), pcommon.NewMap()
+	read := p.readResources(md)
 	for i, rm := range md.ResourceMetrics().All() {
 		first, last := span(rm)
 		if len(read[i].keys) == 0 || last == 0 {
@@ -106,7 +109,7 @@ func (p *identityProcessor) metrics(ctx context.Context, md pmetric.Metrics) (pm
 			continue
 		}
 		read[i].at, read[i].observed = last, last
-		p.stamp(rm.Resource().Attributes(), none, read[i], t)
+		p.stamp(rm.Resource().Attributes(), &read[i], t)
 	}
 	return md, nil
 }

@@ -202,7 +202,11 @@ func TestResourceIsNotOverwritten(t *testing.T) {
 	ld := logs(line(0, "node-agent", attrs{}))
 	ld.ResourceLogs().At(0).Resource().Attributes().PutStr("allocation_id", "a-1")
 	out := b.logs(ld)
-	if diff := cmp.Diff(attrs{"identity_via": "explicit"}, nth(out, 0).Attributes().AsRaw()); diff != "" {
+	if diff := cmp.Diff(attrs{}, nth(out, 0).Attributes().AsRaw()); diff != "" {
+		t.Error(diff)
+	}
+	want := attrs{"service.name": "node-agent", "allocation_id": "a-1", "identity_via": "explicit"} // said once, for all of it
+	if diff := cmp.Diff(want, out.ResourceLogs().At(0).Resource().Attributes().AsRaw()); diff != "" {
 		t.Error(diff)
 	}
 }

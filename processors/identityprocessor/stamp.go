@@ -19,39 +19,71 @@ var stamped = [...]identity.Kind{
 // stamp resolves one record and adds what it lacks to its attributes. An attribute that is there, on
 // the record or on its resource, stays as it is. What is added is listed, so that a reader can tell it
 // from what the emitter said; a record that was stamped before keeps its list.
-func (p *identityProcessor) stamp(attrs, resource pcommon.Map, c carried, t *tally) {
-	r := p.index.Resolve(c.keys, c.at, c.observed)
-	t.resolved(r, c.service)
+func (p *identityProcessor) stamp(attrs pcommon.Map, c *carried, t *tally) {
+	r := p.index.ResolveFound(c.keys, c.found, c.at, c.observed)
+	t.resolved(&r, c.service)
 
-	var added []string
-	for _, kind := range stamped {
-		id := resolvedID(r, kind)
+	var ids [len(stamped)]string
+	var adds uint32 // kinds
+	room := 0
+	for i, kind := range stamped {
+		if c.there&(1<<kind) != 0 {
+			continue
+		}
+		id := resolvedID(&r, kind)
 		if id == "" {
 			id = c.keys.First(kind)
 		}
-		name := kind.Attribute()
-		if id == "" || has(attrs, name) || has(resource, name) {
-			continue
+		if id != "" {
+			ids[i] = id
+			adds |= 1 << kind
+			room++
 		}
-		attrs.PutStr(name, id)
-		added = append(added, name)
 	}
-	if r.Via != identity.Unresolved {
-		putNew(attrs, semconv.IdentityVia, string(r.Via))
+	via := r.Via != identity.Unresolved && c.there&markVia == 0
+	conflict := len(r.Conflicts) > 0 && c.there&markConflict == 0
+	if !via && !conflict && adds == 0 {
+		return
 	}
-	if len(r.Conflicts) > 0 {
-		putNew(attrs, semconv.IdentityConflict, conflictText(r.Conflicts))
-	}
-	if len(added) > 0 {
-		list := strings.Join(added, ",")
-		if before, ok := attrs.Get(semconv.IdentityStamped); ok && before.AsString() != "" {
-			list = before.AsString() + "," + list
+	attrs.EnsureCapacity(attrs.Len() + room + 3)
+	if adds != 0 {
+		for i, kind := range stamped {
+			if adds&(1<<kind) != 0 {
+				attrs.PutStr(kind.Attribute(), ids[i])
+			}
+		}
+		list := t.list(adds)
+		if c.there&markStamped != 0 {
+			if before, ok := attrs.Get(semconv.IdentityStamped); ok && before.AsString() != "" {
+				list = before.AsString() + "," + list
+			}
 		}
 		attrs.PutStr(semconv.IdentityStamped, list)
 	}
+	if via {
+		attrs.PutStr(semconv.IdentityVia, string(r.Via))
+	}
+	if conflict {
+		attrs.PutStr(semconv.IdentityConflict, conflictText(r.Conflicts))
+	}
 }
 
-func resolvedID(r identity.Resolution, kind identity.Kind) string {
+// list names the kinds that were added; the same few combinations come again and again.
+func (t *tally) list(adds uint32) string {
+	if adds == t.lastAdds {
+		return t.lastList
+	}
+	var names []string
+	for _, kind := range stamped {
+		if adds&(1<<kind) != 0 {
+			names = append(names, kind.Attribute())
+		}
+	}
+	t.lastAdds, t.lastList = adds, strings.Join(names, ",")
+	return t.lastList
+}
+
+func resolvedID(r *identity.Resolution, kind identity.Kind) string {
 	switch kind {
 	case identity.Allocation:
 		return r.Allocation

@@ -35,6 +35,9 @@ type tally struct {
 	bads          map[string]int64
 	refusals      map[string]int64
 	conflictCount int64
+
+	lastAdds uint32 // see list
+	lastList string
 }
 
 func (t *tally) bad(reason string) { t.bads[reason]++ }
@@ -55,14 +58,25 @@ func (t *tally) inspect(r *record.Record, p *profile.Profile) {
 		t.bad(badEvent)
 		t.once(badEvent, "event name is none that is understood, kept as a log record", zap.String("service", r.Service), zap.String("event_name", r.Name[:min(len(r.Name), 128)]))
 	}
+	t.clock(r.Time, r.Service)
+}
+
+// clock looks for a time that no clock can have shown.
+func (t *tally) clock(at int64, service string) {
 	switch {
-	case r.Time != 0 && r.Time < y2000:
+	case at != 0 && at < y2000:
 		t.bad(badTimePast)
-		t.once(badTimePast, "time lies before the year 2000", zap.String("service", r.Service), zap.Int64("unix_nano", r.Time))
-	case t.now < math.MaxInt64-int64(ahead) && r.Time > t.now+int64(ahead):
+		t.once(badTimePast, "time lies before the year 2000", zap.String("service", service), zap.Int64("unix_nano", at))
+	case t.now < math.MaxInt64-int64(ahead) && at > t.now+int64(ahead):
 		t.bad(badTimeFuture)
-		t.once(badTimeFuture, "time lies more than a day ahead", zap.String("service", r.Service), zap.Int64("unix_nano", r.Time))
+		t.once(badTimeFuture, "time lies more than a day ahead", zap.String("service", service), zap.Int64("unix_nano", at))
 	}
+}
+
+// badIDs counts identifiers that are none.
+func (t *tally) badIDs(n int64, service string) {
+	t.bads[badID] += n
+	t.once(badID, "identifier is no identifier", zap.String("service", service))
 }
 
 var eventNames = semconv.EventNames()
@@ -82,7 +96,7 @@ func (t *tally) refused(err error) {
 	t.once("refused "+reason, "binding is refused", zap.Error(err))
 }
 
-func (t *tally) resolved(r identity.Resolution, service string) {
+func (t *tally) resolved(r *identity.Resolution, service string) {
 	if r.Via == identity.Unresolved {
 		t.unresolvedBy[service]++
 	} else {

@@ -1,0 +1,112 @@
+package identityprocessor
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// role is what an attribute's name means to the processor.
+type role struct {
+	name      string
+	kind      identity.Kind // of identifier that the profile reads from it
+	canonical bool          // under its own name
+	stamps    uint32        // a bit for a name that stamping may add: 1<<kind, or one of the marks
+	event     bool          // event.name
+	baggage   bool
+}
+
+// Bits beside those of the kinds.
+const (
+	markVia uint32 = 1 << (31 - iota)
+	markConflict
+	markStamped
+)
+
+// names remembers the roles of attribute names: sources use few, in millions of records. Reading takes
+// no lock. The table does not grow beyond its bound; other names are worked out each time.
+type names struct {
+	profile *profile.Profile
+	mu      sync.Mutex // of whoever adds
+	used    int
+	slots   [nameSlots]atomic.Pointer[role]
+}
+
+const (
+	nameSlots    = 4096 // a power of two
+	maxNames     = nameSlots / 2
+	maxNameBytes = 256
+)
+
+// role gives the role of a name.
+func (n *names) role(name string) *role {
+	h := slotOf(name)
+	for ; ; h = (h + 1) % nameSlots {
+		r := n.slots[h].Load()
+		if r == nil {
+			return n.learn(name)
+		}
+		if r.name == name {
+			return r
+		}
+	}
+}
+
+func (n *names) learn(name string) *role {
+	r := n.make(name)
+	if len(name) > maxNameBytes {
+		return r
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.used >= maxNames {
+		return r
+	}
+	r.name = strings.Clone(name)
+	for h := slotOf(name); ; h = (h + 1) % nameSlots {
+		switch known := n.slots[h].Load(); {
+		case known == nil:
+			n.slots[h].Store(r)
+			n.used++
+			return r
+		case known.name == name:
+			return known
+		}
+	}
+}
+
+func (n *names) make(name string) *role {
+	r := &role{
+		kind: n.profile.Attribute(name), event: name == semconv.EventNameKey,
+		baggage: strings.EqualFold(name, semconv.HeaderBaggage) || strings.EqualFold(name, "http.request.header.baggage"),
+	}
+	r.canonical = r.kind != identity.NoKind && r.kind.Attribute() == name
+	switch name {
+	case semconv.IdentityVia:
+		r.stamps = markVia
+	case semconv.IdentityConflict:
+		r.stamps = markConflict
+	case semconv.IdentityStamped:
+		r.stamps = markStamped
+	default:
+		if k := identity.KindOfAttribute(name); k != identity.NoKind {
+			r.stamps = 1 << k
+		}
+	}
+	return r
+}
+
+// slotOf mixes a name's length and both its ends: attribute names differ there.
+func slotOf(s string) uint32 {
+	h := uint64(len(s)) //nolint:gosec // a length
+	for i := 0; i < min(len(s), 8); i++ {
+		h = h*0x100000001b3 ^ uint64(s[i]) ^ uint64(s[len(s)-1-i])<<8
+	}
+	h ^= h >> 29
+	h *= 0x9e3779b97f4a7c15
+	return uint32(h>>40) % nameSlots
+}
