@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
 export CGO_ENABLED := 0
 
-.PHONY: help up build test test-stories scenarios lint bench examples clean $(addprefix bin/,$(BINARIES))
+.PHONY: help up build test test-stories scenarios openstack lint bench examples clean $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,9 @@ lint: ## go vet, golangci-lint (imports by depguard), formatting
 
 scenarios: ## the scoreboard: every story in every variant, beside four naive heuristics
 	FAULTLINE_SCOREBOARD=1 $(GO) test -count=1 -v -run TestScoreboard ./correlator
+
+openstack: ## real OpenStack runs with a known owner, where the data lies beside the project
+	$(GO) test -count=1 -v -run TestOpenStackFaults ./correlator
 
 bench: build ## the figures of docs/benchmarks.md
 	bin/faultline bench

@@ -86,6 +86,7 @@ func (g *Gathering) resolve(m Moment) {
 		e.Resolution = g.Index.Resolve(e.Keys, e.Time, e.Observed)
 		e.Layer = g.Profile.Layer(e.Service, e.Scope, e.Record.Attr)
 		e.Text = textOf(e.Record)
+		e.Severity = g.Profile.Severity(e.Service, e.Body, e.Severity)
 		e.HTTP = exchangeOf(e.Record)
 		e.At = g.placed(e)
 		if e.Allocation != "" {

@@ -18,5 +18,6 @@ func All() []correlator.Rule {
 	out = append(out, outbox()...)
 	out = append(out, overdue()...)
 	out = append(out, hop()...)
+	out = append(out, first()...)
 	return out
 }

@@ -31,11 +31,21 @@ type document struct {
 	} `yaml:"catalog"`
 	Extract struct {
 		Attributes map[string]string `yaml:"attributes"`
+		Fields     []string          `yaml:"fields"` // attributes that are read in the text of a line too
 		Patterns   []patternDocument `yaml:"patterns"`
 		Ignore     []patternDocument `yaml:"ignore"`
 		Except     []patternDocument `yaml:"except"`
 		NeverBind  []string          `yaml:"never_bind"`
 	} `yaml:"extract"`
+	// Severities raise lines whose words say more than their level.
+	Severities []struct {
+		Severity string   `yaml:"severity"` // warn or error
+		Service  string   `yaml:"service"`
+		Contains []string `yaml:"contains"`
+		Regexp   string   `yaml:"regexp"`
+	} `yaml:"severities"`
+	// Fallback is what may be said where nothing names a cause: "" or "first_failure".
+	Fallback    string                `yaml:"fallback"`
 	Objects     []kubeobject.Document `yaml:"objects"`
 	Projections map[string]struct {
 		Grace  duration                               `yaml:"grace"`
@@ -116,6 +126,7 @@ func (d *document) apply(p *Profile, bad badKey) {
 	d.applyObjects(p, bad)
 	d.applyProjections(p, bad)
 	d.applyBudgets(p)
+	d.applySeverities(p, bad)
 }
 
 // applyObjects puts a document's own mappings before those that it extends: the first counts.
@@ -142,6 +153,13 @@ func (d *document) applyExtract(p *Profile, bad badKey) {
 		}
 		p.attributes[strings.ToLower(name)] = k
 	}
+	for i, name := range d.Extract.Fields {
+		if k := p.attributes[strings.ToLower(name)]; k == identity.NoKind || len(name) < endingBytes {
+			bad(keys("extract", "fields", i), "%q is no attribute that holds an identifier", name)
+		} else {
+			p.fields = p.fields.with(name, k)
+		}
+	}
 	for _, name := range d.Extract.NeverBind {
 		delete(p.attributes, strings.ToLower(name))
 		if k := identity.ParseKind(name); k != identity.NoKind {
@@ -159,7 +177,11 @@ func (d *document) applyExtract(p *Profile, bad badKey) {
 		case err != nil:
 			bad(keys("extract", "patterns", i, at), "%w", err)
 		case doc.Attribute != "":
-			p.values = append(slices.Clip(p.values), valuePattern{doc.Attribute, pt})
+			p.values = maps.Clone(p.values)
+			if p.values == nil {
+				p.values = map[string][]pattern{}
+			}
+			p.values[doc.Attribute] = append(slices.Clip(p.values[doc.Attribute]), pt)
 		default:
 			p.patterns = append(slices.Clip(p.patterns), pt)
 		}
@@ -182,6 +204,28 @@ func (d *document) applyExtract(p *Profile, bad badKey) {
 	}
 }
 
+func (d *document) applySeverities(p *Profile, bad badKey) {
+	switch d.Fallback {
+	case "":
+	case "first_failure":
+		p.fallback = true
+	default:
+		bad(keys("fallback"), "%q is not first_failure", d.Fallback)
+	}
+	numbers := map[string]int{"warn": 13, "error": 17}
+	for i, doc := range d.Severities {
+		pt, at, err := patternDocument{Contains: doc.Contains, Regexp: doc.Regexp, Service: doc.Service}.compile(identity.NoKind)
+		switch {
+		case err != nil:
+			bad(keys("severities", i, at), "%w", err)
+		case numbers[doc.Severity] == 0:
+			bad(keys("severities", i, "severity"), "%q is neither warn nor error", doc.Severity)
+		default:
+			p.severities = append(slices.Clip(p.severities), severityRule{pt, numbers[doc.Severity]})
+		}
+	}
+}
+
 // compile gives the pattern, or the key that is wrong.
 func (doc patternDocument) compile(k identity.Kind) (pt pattern, at string, err error) {
 	re, err := regexp.Compile(doc.Regexp)
@@ -194,7 +238,11 @@ func (doc patternDocument) compile(k identity.Kind) (pt pattern, at string, err 
 	case len(doc.Contains) == 0 || slices.Contains(doc.Contains, ""):
 		return pt, "contains", errors.New("contains is empty; name text that every matching line holds, so that other lines cost nothing")
 	}
-	return pattern{kind: k, literals: doc.Contains, re: re, service: doc.Service, id: doc.ID}, "", nil
+	pt = pattern{kind: k, literals: doc.Contains, re: re, service: doc.Service, id: doc.ID}
+	for _, l := range pt.literals {
+		pt.grams = append(pt.grams, gramsOf(l))
+	}
+	return pt, "", nil
 }
 
 // applyProjections adds to what is known of each view; a value that was known is known anew.

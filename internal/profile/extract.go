@@ -131,35 +131,53 @@ func unlisted(v string) string {
 // maxTextBytes bounds what is searched for identifiers in one line; they stand near its beginning.
 const maxTextBytes = 64 << 10
 
-// FromText adds the identifiers that the profile's patterns find in a line. A pattern's first group is
-// the identifier, or its whole match where it has no group.
-func (p *Profile) FromText(out identity.Keys, service, line string) identity.Keys {
+// FromText adds the identifiers that stand in a line: in the profile's fields, and where its patterns
+// match. A pattern's first group is the identifier, or its whole match where it has no group.
+func (p *Profile) FromText(out identity.Keys, service, text string) identity.Keys {
+	text = text[:min(len(text), maxTextBytes)]
+	out = p.fields.find(out, text)
 	if len(p.patterns) == 0 {
 		return out
 	}
-	line = line[:min(len(line), maxTextBytes)]
-	excepted := p.excepted(service, line)
+	l := lineOf(text)
+	excepted := p.excepted(service, &l)
 	for i := range p.patterns {
 		pt := &p.patterns[i]
-		if pt.service != "" && !wildcard(pt.service, service) || !containsAny(line, pt.literals) {
+		if !pt.mayMatch(service, &l) {
 			continue
 		}
-		for _, m := range pt.re.FindAllStringSubmatchIndex(line, identity.MaxKeysPerRecord+1) {
-			if id := group(line, m); !slices.Contains(excepted, id) {
-				out = out.Add(pt.kind, pt.made(line, id, m))
+		for _, m := range pt.re.FindAllStringSubmatchIndex(text, identity.MaxKeysPerRecord+1) {
+			if id := group(text, m); !slices.Contains(excepted, id) {
+				out = out.Add(pt.kind, pt.made(text, id, m))
 			}
 		}
 	}
 	return out
 }
 
+// mayMatch is what a line costs that does not match: hardly anything.
+func (p *pattern) mayMatch(service string, l *line) bool {
+	if p.service != "" && !wildcard(p.service, service) {
+		return false
+	}
+	for i := range p.literals {
+		if (!l.short || l.grams.hold(&p.grams[i])) && strings.Contains(l.text, p.literals[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // FromValue adds the identifiers that the profile's patterns find in the value of an attribute, such as
 // {"name":"vm-1","namespace":"lab"} where a controller names the object that it works on.
 func (p *Profile) FromValue(out identity.Keys, service, name, value string) identity.Keys {
-	for i := range p.values {
-		pt := &p.values[i]
-		if pt.attribute != name || pt.service != "" && !wildcard(pt.service, service) || len(value) > maxTextBytes ||
-			len(pt.literals) > 0 && !containsAny(value, pt.literals) {
+	patterns, ok := p.values[name]
+	if !ok || len(value) > maxTextBytes {
+		return out
+	}
+	for i := range patterns {
+		pt := &patterns[i]
+		if pt.service != "" && !wildcard(pt.service, service) || len(pt.literals) > 0 && !containsAny(value, pt.literals) {
 			continue
 		}
 		if m := pt.re.FindStringSubmatchIndex(value); m != nil {
@@ -168,6 +186,9 @@ func (p *Profile) FromValue(out identity.Keys, service, name, value string) iden
 	}
 	return out
 }
+
+// ReadsValue says whether FromValue could find anything in an attribute of that name.
+func (p *Profile) ReadsValue(name string) bool { return len(p.values[name]) > 0 }
 
 // made is the identifier as the profile writes it.
 func (p *pattern) made(text, found string, m []int) string {
@@ -190,15 +211,15 @@ func group(line string, m []int) string {
 }
 
 // excepted lists the identifiers in a line that stand where shared things are named.
-func (p *Profile) excepted(service, line string) []string {
+func (p *Profile) excepted(service string, l *line) []string {
 	var out []string
 	for i := range p.except {
 		pt := &p.except[i]
-		if pt.service != "" && !wildcard(pt.service, service) || !containsAny(line, pt.literals) {
+		if !pt.mayMatch(service, l) {
 			continue
 		}
-		for _, m := range pt.re.FindAllStringSubmatchIndex(line, identity.MaxKeysPerRecord+1) {
-			out = append(out, group(line, m))
+		for _, m := range pt.re.FindAllStringSubmatchIndex(l.text, identity.MaxKeysPerRecord+1) {
+			out = append(out, group(l.text, m))
 		}
 	}
 	return out

@@ -22,9 +22,12 @@ type Profile struct {
 	catalog     []catalogRule
 	attributes  map[string]identity.Kind
 	patterns    []pattern
-	ignore      []pattern      // lines that belong to no allocation, whatever they name
+	ignore      []pattern // lines that belong to no allocation, whatever they name
+	severities  []severityRule
+	fallback    bool           // see FirstFailure
 	except      []pattern      // identifiers, by where they stand, of things that everybody uses
-	values      []valuePattern // patterns over attributes that hold more than an identifier
+	values      map[string][]pattern                    // by attribute that holds more than an identifier
+	fields      fields
 	objects     kubeobject.Mappings
 	projections map[string]map[string]map[string][]string // projection → field → shown (lower case) → states
 	grace       map[string]time.Duration
@@ -146,16 +149,33 @@ func (p *Profile) Grace(projection string) time.Duration {
 // pattern finds identifiers in the text of a line.
 type pattern struct {
 	kind     identity.Kind
+	grams    []grams  // of the literals
 	literals []string // the line must hold one of them, any case ignored not: a cheap test before the expression
 	re       *regexp.Regexp
 	service  string
 	id       string // what the identifier is made into, with $1 for the first group; "" leaves it as found
 }
 
-// valuePattern finds identifiers in the value of an attribute.
-type valuePattern struct {
-	attribute string
+func (p pattern) String() string { return fmt.Sprintf("%s %s", p.kind, p.re) }
+
+// severityRule raises the severity of lines whose words say more than their level.
+type severityRule struct {
 	pattern
+	severity int
 }
 
-func (p pattern) String() string { return fmt.Sprintf("%s %s", p.kind, p.re) }
+// Severity is a record's severity number: the stated one, or the one that the profile reads from its words
+// where that is higher.
+func (p *Profile) Severity(service, body string, stated int) int {
+	for i := range p.severities {
+		s := &p.severities[i]
+		if s.severity > stated && (s.service == "" || wildcard(s.service, service)) && containsAny(body, s.literals) && s.re.MatchString(body[:min(len(body), maxTextBytes)]) {
+			stated = s.severity
+		}
+	}
+	return stated
+}
+
+// FirstFailure says whether, where nothing names a cause, the layer that failed first may be named: true of
+// platforms whose layers call each other and log their own exceptions.
+func (p *Profile) FirstFailure() bool { return p.fallback }
