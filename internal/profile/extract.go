@@ -139,7 +139,7 @@ func (p *Profile) FromText(out identity.Keys, service, text string) identity.Key
 	if len(p.patterns) == 0 {
 		return out
 	}
-	l := lineOf(text)
+	l := lineOf(text, len(p.patterns))
 	excepted := p.excepted(service, &l)
 	for i := range p.patterns {
 		pt := &p.patterns[i]

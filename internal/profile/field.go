@@ -67,11 +67,17 @@ func fieldValue(rest string) string {
 	if rest == "" || rest[0] != '=' && rest[0] != ':' {
 		return ""
 	}
-	rest = strings.TrimLeft(rest[1:], " ")
+	colon := rest[0] == ':'
+	if rest = rest[1:]; colon { // after = a space is the end of an empty value
+		rest = strings.TrimLeft(rest, " ")
+	}
 	rest = strings.TrimLeft(rest, `\"'`)
 	end := 0
 	for end < len(rest) && (isWord(rest[end]) || strings.IndexByte("-.:/@", rest[end]) >= 0) {
 		end++
+	}
+	if end < len(rest) && rest[end] == '=' {
+		return "" // the next name
 	}
 	id := strings.TrimRight(rest[:end], ".:/")
 	if id == "" || !isWord(id[0]) || strings.Trim(id, "0-") == "" {

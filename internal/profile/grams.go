@@ -23,11 +23,12 @@ func (g *grams) hold(of *grams) bool {
 type line struct {
 	text  string
 	grams grams
-	short bool
+	short bool // grams are known
 }
 
-func lineOf(text string) line {
-	l := line{text: text, short: len(text) <= gramBytes}
+// lineOf reads the pairs where enough is searched for that they pay.
+func lineOf(text string, searches int) line {
+	l := line{text: text, short: len(text) <= gramBytes && searches >= 6}
 	if l.short {
 		l.grams = gramsOf(text)
 	}

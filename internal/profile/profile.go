@@ -24,9 +24,9 @@ type Profile struct {
 	patterns    []pattern
 	ignore      []pattern // lines that belong to no allocation, whatever they name
 	severities  []severityRule
-	fallback    bool           // see FirstFailure
-	except      []pattern      // identifiers, by where they stand, of things that everybody uses
-	values      map[string][]pattern                    // by attribute that holds more than an identifier
+	fallback    bool                 // see FirstFailure
+	except      []pattern            // identifiers, by where they stand, of things that everybody uses
+	values      map[string][]pattern // by attribute that holds more than an identifier
 	fields      fields
 	objects     kubeobject.Mappings
 	projections map[string]map[string]map[string][]string // projection → field → shown (lower case) → states
