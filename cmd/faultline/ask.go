@@ -38,34 +38,27 @@ func (q *question) flags(cmd *cobra.Command) {
 }
 
 func timelineCommand() *cobra.Command {
-	q := question{}
-	cmd := &cobra.Command{
-		Use:   "timeline ID",
-		Short: "What happened to an allocation, in every layer; ID may be any identifier that leads to it",
-		Args:  oneID,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := q.ask(cmd.Context(), args[0], cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			if q.json {
-				return printJSON(cmd.OutOrStdout(), api.Timeline{ID: a.ID, State: a.State, Since: a.Since, Timeline: a.Timeline})
-			}
-			if err := showHead(cmd.OutOrStdout(), a); err != nil {
-				return err
-			}
-			return showTimeline(cmd.OutOrStdout(), a.Timeline, a.Verdict)
+	return askCommand("timeline", "What happened to an allocation, in every layer; ID may be any identifier that leads to it",
+		func(a correlator.Allocation) any {
+			return api.Timeline{ID: a.ID, State: a.State, Since: a.Since, Timeline: a.Timeline}
 		},
-	}
-	q.flags(cmd)
-	return cmd
+		func(w io.Writer, a correlator.Allocation) error { return showTimeline(w, a.Timeline, a.Verdict) })
 }
 
 func verdictCommand() *cobra.Command {
+	return askCommand("verdict", "Which layer owns the trouble of an allocation, and what proves it",
+		func(a correlator.Allocation) any {
+			return api.Verdict{ID: a.ID, State: a.State, Since: a.Since, Verdict: a.Verdict}
+		},
+		func(w io.Writer, a correlator.Allocation) error { return showVerdict(w, a.Verdict) })
+}
+
+// askCommand asks for one allocation and prints a part of it, as JSON or for people.
+func askCommand(name, short string, part func(correlator.Allocation) any, show func(io.Writer, correlator.Allocation) error) *cobra.Command {
 	q := question{}
 	cmd := &cobra.Command{
-		Use:   "verdict ID",
-		Short: "Which layer owns the trouble of an allocation, and what proves it",
+		Use:   name + " ID",
+		Short: short,
 		Args:  oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := q.ask(cmd.Context(), args[0], cmd.ErrOrStderr())
@@ -73,12 +66,12 @@ func verdictCommand() *cobra.Command {
 				return err
 			}
 			if q.json {
-				return printJSON(cmd.OutOrStdout(), api.Verdict{ID: a.ID, State: a.State, Since: a.Since, Verdict: a.Verdict})
+				return printJSON(cmd.OutOrStdout(), part(a))
 			}
 			if err := showHead(cmd.OutOrStdout(), a); err != nil {
 				return err
 			}
-			return showVerdict(cmd.OutOrStdout(), a.Verdict)
+			return show(cmd.OutOrStdout(), a)
 		},
 	}
 	q.flags(cmd)

@@ -91,6 +91,9 @@ FAULTLINE_CLICKHOUSE_DSN names a ClickHouse server to use instead of the embedde
 }
 
 func up(ctx context.Context, cfg upConfig, out io.Writer) error {
+	if _, err := programs(); err != nil {
+		return err // before anything is made
+	}
 	var err error
 	if cfg.DataDir, err = filepath.Abs(cfg.DataDir); err != nil {
 		return err

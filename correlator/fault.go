@@ -1,0 +1,80 @@
+package correlator
+
+import (
+	"slices"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// fault is a cause as an answer.
+func (j *judgement) fault(k cause) Fault {
+	f := Fault{
+		Layer: k.ev.Layer, Mechanism: k.ev.Mechanism, Confidence: k.ev.confidence(), Onset: Time(k.ev.Onset), Rule: k.ev.Rule,
+		Summary: k.ev.Summary, Evidence: refs(k.ev.Records), Symptoms: []string{}, Contradicting: refs(k.ev.Against),
+		NextCheck: k.ev.NextCheck, SafeAction: k.ev.SafeAction, Owner: j.c.Profile.Owners[k.ev.Layer],
+	}
+	var symptoms []*Event
+	cleared, still := int64(0), false
+	for _, t := range k.troubles {
+		if t.Cleared == 0 {
+			still = true
+		}
+		cleared = max(cleared, t.Cleared)
+		symptoms = union(symptoms, union(t.Cites, j.c.Failures(t)))
+	}
+	if at := j.partyWorksAgain(k); at != 0 {
+		cleared, still = at, false
+	}
+	if !still && cleared > k.ev.Last {
+		f.ClearedAt = new(Time)
+		*f.ClearedAt = Time(cleared)
+	}
+	for _, s := range symptoms {
+		if !slices.Contains(k.ev.Records, s) && len(f.Symptoms) < maxRefs {
+			f.Symptoms = append(f.Symptoms, s.Ref)
+		}
+	}
+	return f
+}
+
+// partyWorksAgain is the first success of the same machine after the last evidence against it.
+func (j *judgement) partyWorksAgain(k cause) int64 {
+	if k.party == "" {
+		return 0
+	}
+	e := j.c.firstAfter(k.ev.Last, func(e *Event) bool {
+		return e.Is(semconv.EventTaskState) && e.Node == k.party && (e.To() == semconv.Dispatched || e.To() == semconv.Succeeded)
+	})
+	if e == nil {
+		return 0
+	}
+	return e.At
+}
+
+// maxRefs bounds the lists of records in an answer; the first ones prove it.
+const maxRefs = 50
+
+func refs(events []*Event) []string {
+	out := make([]string, 0, min(len(events), maxRefs))
+	for _, e := range events {
+		if len(out) == maxRefs {
+			break
+		}
+		if !slices.Contains(out, e.Ref) {
+			out = append(out, e.Ref)
+		}
+	}
+	return out
+}
+
+func (e *Evidence) confidence() string {
+	switch {
+	case e.Weight == Generic:
+		return Low
+	case e.Weight == Specific && e.Directness <= Caller && e.Certain:
+		return High
+	case e.Weight == Telling && e.Directness == Itself && e.Certain:
+		return High
+	}
+	return Medium
+}

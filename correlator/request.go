@@ -1,0 +1,133 @@
+package correlator
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// requestTroubles finds the user's requests that failed and were not made good by a later one. What a
+// client merely says, without telling of a request, is a complaint: a trouble only where nothing deeper
+// explains it.
+func requestTroubles(c *Case) (requests, complaints []*Trouble) {
+	type call struct {
+		first, last *Event
+		failed      []*Event
+	}
+	calls := map[string]*call{}
+	var keys []string
+	for _, e := range c.Events {
+		if !isUserCall(e) {
+			continue
+		}
+		key := callKey(e)
+		k := calls[key]
+		if k == nil {
+			k = &call{first: e}
+			calls[key] = k
+			keys = append(keys, key)
+		}
+		k.last = e
+		if callFailed(e) && !c.expected(e) {
+			k.failed = append(k.failed, e)
+		}
+	}
+	for _, key := range keys {
+		k := calls[key]
+		if len(k.failed) == 0 {
+			continue
+		}
+		end, cleared := k.failed[len(k.failed)-1], int64(0)
+		if !callFailed(k.last) && k.last.At > end.At {
+			if k.last.At-k.failed[0].At <= int64(c.Profile.Budgets().Request) {
+				continue // the retry succeeded in time
+			}
+			cleared = k.last.EndAt()
+		}
+		t := &Trouble{
+			Kind: RequestTrouble, From: k.failed[0].At, At: end.EndAt(), Call: key, What: "the request " + key + " failed",
+			Cites: distinct(k.failed[0], end), Cleared: cleared,
+		}
+		if cleared != 0 {
+			t.At = max(t.At, cleared-1) // it lasted until it worked again
+		}
+		state, _ := c.Lifecycle.StateAt(end.At)
+		switch {
+		case tellsOfRequest(end):
+			requests = append(requests, t)
+		case !terminal(state): // whoever has what he asked for complains of his own affairs
+			t.From = c.Events[0].At // it may be about anything that went before
+			complaints = append(complaints, t)
+		}
+	}
+	return requests, complaints
+}
+
+// tellsOfRequest says whether a record is about one request, not just about how things stand.
+func tellsOfRequest(e *Event) bool {
+	return e.HTTP.Method != "" || e.HTTP.Status != 0 || e.SpanKind == "client" || e.GRPCFailed()
+}
+
+// isUserCall says whether a record tells of a request made by a client, by the one who made it. The
+// lines of proxies and services on its way are evidence, not trouble of their own.
+func isUserCall(e *Event) bool {
+	return e.Layer == semconv.LayerClient && !e.IsEvent() && (tellsOfRequest(e) || e.Failed())
+}
+
+func callKey(e *Event) string {
+	if e.HTTP.Method != "" || e.HTTP.Path != "" {
+		return join(e.HTTP.Method, e.HTTP.Path)
+	}
+	return firstOf(e.Name, "of "+e.Service)
+}
+
+func callFailed(e *Event) bool {
+	return e.HTTP.Status >= 400 || e.HTTP.Status == 0 && (e.Status == "error" || e.GRPCFailed() || e.Severity >= severityError)
+}
+
+// expected says whether a client's failure is what its own doing looks like: it hung up, it asked for an
+// end, or it asks for what is gone by its own wish.
+func (c *Case) expected(e *Event) bool {
+	if hungUp(e) || c.hangups()[e.TraceID] {
+		return true
+	}
+	if c.canceledBefore(e.At) && afterCancel(e) {
+		return true
+	}
+	state, since := c.Lifecycle.StateAt(e.At)
+	gone := (state == semconv.Released || state == semconv.Canceled || state == semconv.Releasing) && e.At >= since
+	return gone && (e.HTTP.Status == 404 || e.HTTP.Status == 410 || e.HTTP.Status == 0 && strings.Contains(e.Text, "not found"))
+}
+
+// hungUp says whether a record tells that the caller itself ended the request.
+func hungUp(e *Event) bool {
+	if e.HTTP.Status == 499 {
+		return true
+	}
+	return slices.ContainsFunc([]string{"keyboardinterrupt", "sigint", "interrupted by user", "signal: interrupt"}, func(words string) bool {
+		return strings.Contains(e.Text, words)
+	})
+}
+
+// hangups holds the traces in which the caller hung up, as anyone on the way saw it.
+func (c *Case) hangups() map[string]bool {
+	out := map[string]bool{}
+	for _, e := range c.Events {
+		if e.TraceID != "" && hungUp(e) {
+			out[e.TraceID] = true
+		}
+	}
+	return out
+}
+
+// afterCancel says whether a failure is what a cancellation looks like.
+func afterCancel(e *Event) bool {
+	switch e.HTTP.Status {
+	case 404, 405, 409, 410, 499:
+		return true
+	}
+	return slices.ContainsFunc([]string{"canceled", "cancelled", "499", "already terminal"}, func(words string) bool {
+		return strings.Contains(e.Text, words)
+	})
+}

@@ -1,0 +1,57 @@
+package correlator
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// Tiebreak is one named reason to prefer one explanation of a trouble over another. It is negative
+// where a is the better one.
+type Tiebreak struct {
+	Name    string
+	Compare func(a, b *Evidence) int
+}
+
+// Tiebreaks are asked in this order; the first that decides, decides. Where none of the deciding ones
+// does, the trouble is contested (domain facts §4.10).
+func Tiebreaks() []Tiebreak {
+	return []Tiebreak{
+		// Words that name a cause beat a status that many causes produce, and that beats "it failed".
+		{"specific over general", func(a, b *Evidence) int { return cmp.Compare(b.Weight, a.Weight) }},
+		// The component that failed, about itself, beats its caller, and that beats anyone further.
+		{"closer witness", func(a, b *Evidence) int { return cmp.Compare(a.Directness, b.Directness) }},
+		// What lies on the way of the step that failed, before what was also wrong with the machine.
+		{"on the way of the step", func(a, b *Evidence) int { return falseFirst(a.beside, b.beside) }},
+		// Of layers that call each other, the deepest one that was reached and failed.
+		{"deeper hop", func(a, b *Evidence) int {
+			if depth(a.Layer) < 0 || depth(b.Layer) < 0 {
+				return 0 // an edge of the chain is as deep as the hop that it broke
+			}
+			return cmp.Compare(depth(b.Layer), depth(a.Layer))
+		}},
+		{"earlier onset", func(a, b *Evidence) int { return cmp.Compare(a.Onset, b.Onset) }},
+		{"name", func(a, b *Evidence) int { return cmp.Compare(a.Rule, b.Rule) }},
+	}
+}
+
+// falseFirst puts false before true.
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// depth is how deep a layer stands in the chain of calls. Layers outside the chain (certificates, the
+// network, a rollout) are causes at its edges and stand as deep as the hop that they broke: 0 here.
+func depth(layer string) int {
+	return slices.Index([]string{
+		"", semconv.LayerClient, semconv.LayerIngress, semconv.LayerAPIAuth, semconv.LayerAPI, semconv.LayerDB, semconv.LayerOutbox,
+		semconv.LayerWorkflow, semconv.LayerProvider, semconv.LayerNodeAgent, semconv.LayerNode,
+	}, layer)
+}
