@@ -15,8 +15,8 @@ type sources struct {
 	evicted  int
 }
 
-// account is one source's subjects, in a ring with a hand (CLOCK): a subject that was used since the
-// hand passed it last stays for another round.
+// account is one source's subjects, in a ring with a hand (CLOCK): a subject that was used in this
+// epoch stays for another round. An epoch is the time in which a sixteenth of the index is made anew.
 type account struct {
 	ring []*subject
 	hand int
@@ -56,7 +56,10 @@ func (x *Index) forget() bool {
 	if biggest == nil {
 		return false
 	}
-	victims := biggest.unused(min(forgetBatch, max(1, len(biggest.ring)/16)))
+	victims, turned := biggest.unused(min(forgetBatch, max(1, len(biggest.ring)/16)), x.epoch)
+	if turned {
+		x.epoch++
+	}
 	labels := make([]string, len(victims))
 	v := view{x: x, write: true}
 	for i, s := range victims {
@@ -77,23 +80,24 @@ func (x *Index) forget() bool {
 	return len(x.subjects) < x.opt.MaxSubjects
 }
 
-// unused takes up to n subjects out of the ring.
-func (a *account) unused(n int) []*subject {
-	out := make([]*subject, 0, n)
-	for steps := 2 * len(a.ring); steps > 0 && len(out) < n && len(a.ring) > 0; steps-- {
+// unused takes up to n subjects out of the ring: those that were not used in this epoch, else, where
+// all were, those at the hand. turned says that a new epoch is due.
+func (a *account) unused(n int, epoch uint32) (out []*subject, turned bool) {
+	for steps := len(a.ring); len(out) < n && len(a.ring) > 0; steps-- {
 		if a.hand >= len(a.ring) {
 			a.hand = 0
 		}
 		s := a.ring[a.hand]
-		if s.used.Swap(false) {
+		if steps > 0 && s.used.Load() == epoch {
 			a.hand++
 			continue
 		}
+		turned = turned || steps <= 0
 		out = append(out, s)
 		last := len(a.ring) - 1
 		a.ring[a.hand] = a.ring[last]
 		a.ring[last] = nil
 		a.ring = a.ring[:last]
 	}
-	return out
+	return out, turned
 }

@@ -36,6 +36,8 @@ type Index struct {
 	refused  map[error]int
 	full     int
 	sources  sources
+	epoch    uint32 // counts up as subjects are made
+	made     int    // in this epoch
 }
 
 // New gives an empty index.
@@ -234,7 +236,7 @@ func (x *Index) link(s *subject, object Key) {
 
 func (x *Index) subject(k Key) *subject {
 	if s := x.subjects[k]; s != nil {
-		s.use()
+		s.use(x.epoch)
 		return s
 	}
 	if len(x.subjects) >= x.opt.MaxSubjects && !(x.opt.Forget && x.forget()) {
@@ -243,10 +245,14 @@ func (x *Index) subject(k Key) *subject {
 	}
 	k.ID = strings.Clone(k.ID) // it may be a part of a long line
 	s := &subject{key: k}
-	s.use()
+	s.use(x.epoch)
 	x.subjects[k] = s
 	if x.opt.Forget {
 		x.sources.remember(s)
+		if x.made++; x.made > x.opt.MaxSubjects/16 {
+			x.made = 0
+			x.epoch++
+		}
 	}
 	return s
 }

@@ -29,17 +29,18 @@ func (x *Index) Resolve(keys Keys, at, observed int64) Resolution {
 // keys disagree, and takes the lock that readers wait for only where something it needs has to be
 // worked out anew.
 func (x *Index) ResolveFound(keys Keys, found Subjects, at, observed int64) Resolution {
-	v := view{x: x}
+	var own [8]*subject // records rarely carry more
 	part := x.mu.RLock()
-	r := v.resolve(keys, found, at, observed)
+	v := view{x: x, subjects: x.look(own[:0], keys, found)}
+	r := v.resolve(keys, at, observed)
 	part.RUnlock()
 	if !v.stale {
 		return r
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	v = view{x: x, write: true}
-	return v.resolve(keys, found, at, observed)
+	v = view{x: x, subjects: x.look(own[:0], keys, found), write: true}
+	return v.resolve(keys, at, observed)
 }
 
 // view is one resolution. Without the write lock it works nothing out; where it would have to it says
@@ -48,28 +49,26 @@ type view struct {
 	x            *Index
 	write, stale bool
 
-	kinds    uint32 // of the keys
-	subjects Subjects
-	own      [MaxKeysPerRecord]*subject
+	kinds    uint32     // of the keys
+	subjects []*subject // of the keys, nil for unknown ones
 }
 
 // look finds the subjects of the keys, once.
-func (v *view) look(keys Keys, found Subjects) {
-	v.subjects = v.own[:0]
+func (x *Index) look(out []*subject, keys Keys, found Subjects) []*subject {
 	for i := range keys {
 		var s *subject
 		if i < len(found) {
 			s = found[i]
 		}
-		if k := keys[i].Kind; k != Allocation && (s == nil || s.gone) {
-			s = v.x.subjects[keys[i]]
+		if keys[i].Kind != Allocation && (s == nil || s.gone) {
+			s = x.subjects[keys[i]]
 		}
 		if s != nil {
-			s.use()
+			s.use(x.epoch)
 		}
-		v.kinds |= 1 << keys[i].Kind
-		v.subjects = append(v.subjects, s)
+		out = append(out, s)
 	}
+	return out
 }
 
 func (v *view) has(k Kind) bool { return v.kinds&(1<<k) != 0 }
@@ -85,13 +84,15 @@ func (v *view) of(keys Keys, k Key) *subject {
 	}
 	s := v.x.subjects[k]
 	if s != nil {
-		s.use()
+		s.use(v.x.epoch)
 	}
 	return s
 }
 
-func (v *view) resolve(keys Keys, found Subjects, at, observed int64) Resolution {
-	v.look(keys, found)
+func (v *view) resolve(keys Keys, at, observed int64) Resolution {
+	for i := range keys {
+		v.kinds |= 1 << keys[i].Kind
+	}
 	var r Resolution
 	if v.has(Workflow) {
 		r.Workflow = keys.First(Workflow)

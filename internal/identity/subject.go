@@ -8,25 +8,26 @@ import (
 
 // subject is all that is known of one key. Everything but its derived part only ever grows.
 type subject struct {
+	// What most look-ups read stands first, on one cache line.
+	used    atomic.Uint32 // the epoch of its last use
+	gone    bool          // forgotten
+	shared  bool          // derived: resolves nothing, in a region that is not plain
+	derived bool          // assigned and lived are valid
+	region  *region       // derived: nil until it is worked out
+	binds   set[bind]     // what was stated
+	flow    string        // the workflow among its peers, "" where there are several
+	flows   int
+
 	key         Key
-	allocations []string // allocations seen with it, at most two are kept: two make it shared
 	peers       set[*subject]
-	binds       set[bind]
+	allocations []string  // allocations seen with it, at most two are kept: two make it shared
 	moves       set[move] // of a node, and of node → installation: see installs
 	installs    set[move]
-	flow        string // the workflow among its peers, "" where there are several
-	flows       int
 	ghosts      []string // allocations of neighbours that were forgotten
-	gone        bool     // forgotten itself
-	used        atomic.Bool
 
-	// Derived.
-	region   *region    // nil until it is worked out
-	label    string     // its allocation by closure, in a region that is not plain
-	shared   bool       // likewise
-	assigned []Interval // node → allocation
-	lived    []Interval // node → node_instance
-	derived  bool       // assigned and lived are valid
+	label    string     // derived: its allocation by closure, in a region that is not plain
+	assigned []Interval // derived: node → allocation
+	lived    []Interval // derived: node → node_instance
 }
 
 type bind struct {
@@ -34,10 +35,10 @@ type bind struct {
 	from, to int64
 }
 
-// use keeps a subject from being forgotten for another round. Readers call it too.
-func (s *subject) use() {
-	if !s.used.Load() {
-		s.used.Store(true)
+// use keeps a subject from being forgotten in this epoch. Readers call it too.
+func (s *subject) use(epoch uint32) {
+	if s.used.Load() != epoch {
+		s.used.Store(epoch)
 	}
 }
 
