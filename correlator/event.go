@@ -29,6 +29,17 @@ type Event struct {
 	Text string
 	// HTTP is the request that the record tells of, zero for most.
 	HTTP Exchange
+
+	reading any // what the rules read out of the words, kept so that each record is read once
+}
+
+// Reading gives what read finds in the event, which is asked only once: rules are many, and each of them
+// wants to know. Judging one allocation is one goroutine's work.
+func (e *Event) Reading(read func(*Event) any) any {
+	if e.reading == nil {
+		e.reading = read(e)
+	}
+	return e.reading
 }
 
 // Attr gives an attribute of the record or its resource, "" where there is none.

@@ -50,7 +50,13 @@ func (j *judgement) explain(t *Trouble) {
 		return
 	}
 	found := j.collect(t)
-	if len(found) == 0 {
+	switch {
+	case len(found) > 0:
+	case t.Cleared != 0:
+		// It was made good, and nobody can say what it was: to be known, not to be blamed.
+		j.v.Findings = append(j.v.Findings, Finding{Kind: "recovered", Summary: t.What + ", and a later attempt succeeded", Refs: refs(t.Cites)})
+		return
+	default:
 		j.open = append(j.open, t)
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -27,9 +28,11 @@ func scenarios(t testing.TB) []story.Scenario {
 	return all
 }
 
+var theDefault = sync.OnceValues(func() (*profile.Profile, error) { return profile.Load("") })
+
 func defaultProfile(t testing.TB) *profile.Profile {
 	t.Helper()
-	p, err := profile.Load("")
+	p, err := theDefault()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,6 +120,10 @@ func (s *signature) directness(e *correlator.Event) correlator.Directness {
 // named is the signature that a record's words name, nil where they name none. In a chain of wrapped
 // errors the deepest speaks; of several lines, the cause that stands first in the table.
 func named(e *correlator.Event) *signature {
+	return e.Reading(func(e *correlator.Event) any { return read(e) }).(*signature)
+}
+
+func read(e *correlator.Event) *signature {
 	var best *signature
 	bestRank := len(table().signatures)
 	if e.Text == "" {
