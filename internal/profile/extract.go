@@ -48,7 +48,7 @@ func (p *Profile) Attribute(name string) identity.Kind {
 // that cannot be one (over 512 bytes, control characters) are left out.
 func (p *Profile) Keys(r *record.Record) identity.Keys {
 	var out identity.Keys
-	if p.ignored(r) {
+	if p.ignored(r.Service, r.Body) {
 		return nil
 	}
 	out = p.fromAttrs(out, r.Attrs)
@@ -59,15 +59,28 @@ func (p *Profile) Keys(r *record.Record) identity.Keys {
 		}
 	}
 	out = out.Add(identity.Trace, r.TraceID)
-	if r.Body == "" {
+	return p.fromBody(out, r.Signal == record.Log, r.Service, r.Body)
+}
+
+// FromLine adds the identifiers of a log record's line to those that stand elsewhere on it. ok is false
+// where the profile ignores the whole record.
+func (p *Profile) FromLine(out identity.Keys, service, line string) (keys identity.Keys, ok bool) {
+	if p.ignored(service, line) {
+		return nil, false
+	}
+	return p.fromBody(out, true, service, line), true
+}
+
+func (p *Profile) fromBody(out identity.Keys, log bool, service, line string) identity.Keys {
+	if line == "" {
 		return out
 	}
-	if r.Signal == record.Log && p.proxies[r.Service] {
-		if line, ok := accesslog.Parse(r.Body); ok && out.First(identity.Request) == "" {
-			out = out.Add(identity.Request, line.RequestID)
+	if log && p.proxies[service] && out.First(identity.Request) == "" {
+		if access, ok := accesslog.Parse(line); ok {
+			out = out.Add(identity.Request, access.RequestID)
 		}
 	}
-	return p.FromText(out, r.Service, r.Body)
+	return p.FromText(out, service, line)
 }
 
 func (p *Profile) fromAttrs(out identity.Keys, attrs record.Attrs) identity.Keys {
@@ -132,18 +145,20 @@ func unlisted(v string) string {
 const maxTextBytes = 64 << 10
 
 // FromText adds the identifiers that stand in a line: in the profile's fields, and where its patterns
-// match. A pattern's first group is the identifier, or its whole match where it has no group.
+// match. A pattern's first group is the identifier, or its whole match where it has no group. A line
+// does not contradict what the record states: out keeps its one allocation, machine and installation.
 func (p *Profile) FromText(out identity.Keys, service, text string) identity.Keys {
 	text = text[:min(len(text), maxTextBytes)]
 	out = p.fields.find(out, text)
 	if len(p.patterns) == 0 {
 		return out
 	}
+	stated := kindsOf(out)
 	l := lineOf(text, len(p.patterns))
 	excepted := p.excepted(service, &l)
 	for i := range p.patterns {
 		pt := &p.patterns[i]
-		if !pt.mayMatch(service, &l) {
+		if stated.has(pt.kind) && single.has(pt.kind) || !pt.mayMatch(service, &l) {
 			continue
 		}
 		for _, m := range pt.re.FindAllStringSubmatchIndex(text, identity.MaxKeysPerRecord+1) {
@@ -226,10 +241,10 @@ func (p *Profile) excepted(service string, l *line) []string {
 }
 
 // ignored says whether the profile knows a line as one that belongs to no allocation.
-func (p *Profile) ignored(r *record.Record) bool {
+func (p *Profile) ignored(service, line string) bool {
 	for i := range p.ignore {
 		pt := &p.ignore[i]
-		if (pt.service == "" || wildcard(pt.service, r.Service)) && containsAny(r.Body, pt.literals) && pt.re.MatchString(r.Body[:min(len(r.Body), maxTextBytes)]) {
+		if (pt.service == "" || wildcard(pt.service, service)) && containsAny(line, pt.literals) && pt.re.MatchString(line[:min(len(line), maxTextBytes)]) {
 			return true
 		}
 	}

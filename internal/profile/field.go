@@ -34,10 +34,32 @@ func (f fields) with(name string, k identity.Kind) fields {
 	return out
 }
 
-// find adds what the fields of a line hold.
+// kinds is a set of kinds of identifiers.
+type kinds uint32
+
+func (k kinds) has(kind identity.Kind) bool { return k&(1<<kind) != 0 }
+
+// single are the kinds of which a record names one: whose it is, and where it was.
+const single = kinds(1<<identity.Allocation | 1<<identity.Node | 1<<identity.NodeInstance)
+
+func kindsOf(keys identity.Keys) (out kinds) {
+	for i := range keys {
+		out |= 1 << keys[i].Kind
+	}
+	return out
+}
+
+// find adds what the fields of a line hold, of kinds that the record does not state elsewhere. A line
+// that names two of one kind tells of neither whose it is, and both are left out.
 func (f *fields) find(out identity.Keys, line string) identity.Keys {
+	if len(f.endings) == 0 {
+		return out
+	}
+	var room [identity.MaxKeysPerRecord]identity.Key
+	found := identity.Keys(room[:0])
+	stated, twice := kindsOf(out), kinds(0)
 	for _, ending := range f.endings {
-		for from := 0; ; {
+		for from := 0; len(found) < cap(found); {
 			i := strings.Index(line[from:], ending)
 			if i < 0 {
 				break
@@ -49,12 +71,22 @@ func (f *fields) find(out identity.Keys, line string) identity.Keys {
 				begin--
 			}
 			k, ok := f.kinds[line[begin:end]]
-			if !ok || begin > 0 && (line[begin-1] == '.' || line[begin-1] == '-') {
+			if !ok || stated.has(k) || begin > 0 && (line[begin-1] == '.' || line[begin-1] == '-') {
 				continue
 			}
-			if id := fieldValue(line[end:]); id != "" {
-				out = out.Add(k, id)
+			id := fieldValue(line[end:])
+			if id == "" {
+				continue
 			}
+			if before := found.First(k); before != "" && before != id {
+				twice |= 1 << k
+			}
+			found = found.Add(k, id)
+		}
+	}
+	for _, key := range found {
+		if !twice.has(key.Kind) {
+			out = out.Add(key.Kind, key.ID)
 		}
 	}
 	return out

@@ -87,6 +87,15 @@ func TestPlatformLines(t *testing.T) {
 			"gpuaas", "enrolment names no node", "node-api", `POST /internal/v1/nodes/enroll 201 old_allocation_id=a-90`, nil, nil,
 		},
 		{
+			"gpuaas", "a line that names two", "orchestrator", `node_id=gpu-17 was taken from allocation_id=a-1 for allocation_id=a-2`, nil,
+			keys{{Kind: identity.Node, ID: "gpu-17"}},
+		},
+		{
+			"gpuaas", "a line that quotes another's", "orchestrator", `peer node_id=gpu-18 holds allocation_id=a-2 /api/v1/allocations/a-3`,
+			map[string]string{"allocation_id": "a-1", "node_id": "gpu-17"},
+			keys{{Kind: identity.Allocation, ID: "a-1"}, {Kind: identity.Node, ID: "gpu-17"}},
+		},
+		{
 			"metal3", "bare metal operator", "baremetal-operator",
 			`{"level":"info","ts":1770890402.12,"logger":"controllers.BareMetalHost","msg":"registering and validating access to management controller","baremetalhost":{"name":"host-0","namespace":"metal3"},"provisioningState":"registering","credentials":{"credentials":{"name":"host-0-bmc","namespace":"metal3"}}}`,
 			nil, keys{{Kind: identity.Node, ID: "metal3/host-0"}},

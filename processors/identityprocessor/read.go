@@ -28,25 +28,18 @@ type carried struct {
 	there        uint32 // names that stamping may add and that the record or its resource has
 }
 
-// valueReader is a profile that reads identifiers out of the values of attributes.
-type valueReader interface {
-	FromValue(out identity.Keys, service, name, value string) identity.Keys
-}
-
 // reading is one batch being read. Ordinary records are read where they lie: their keys point into the
 // batch, in memory that the next batch uses again. A record that is not ordinary (a binding, baggage, an
 // attribute that is a list, two names for one identifier) is decoded as everywhere else.
 type reading struct {
 	p       *identityProcessor
 	t       *tally
-	values  valueReader
 	records []carried
 	keys    []identity.Key
 	found   identity.Subjects
 	traces  strings.Builder
 	trace   pcommon.TraceID // the last one, and how it is written
 	traceID string
-	line    record.Record // what stands for a record's line when the profile is asked
 
 	// Of the resource at hand.
 	resource pcommon.Resource
@@ -63,7 +56,6 @@ var readings = sync.Pool{New: func() any { return &reading{} }}
 func (p *identityProcessor) read(records int, t *tally) *reading {
 	r := readings.Get().(*reading)
 	r.p, r.t = p, t
-	r.values, _ = any(p.profile).(valueReader)
 	r.records = slices.Grow(r.records[:0], records)
 	r.reserve(4 * records)
 	return r
@@ -248,12 +240,10 @@ func (r *reading) ordinary(c carried, signal record.Signal, event string, attrs 
 			out = out.Add(k.Kind, k.ID)
 		}
 	}
-	if r.values != nil && signal == record.Log {
+	if signal == record.Log {
 		for name, v := range attrs.All() {
-			if v.Type() == pcommon.ValueTypeStr {
-				out = r.values.FromValue(out, r.service, name, v.Str())
-			} else {
-				out = r.values.FromValue(out, r.service, name, valid(v.AsString()))
+			if r.p.profile.ReadsValue(name) {
+				out = r.p.profile.FromValue(out, r.service, name, valid(v.AsString()))
 			}
 		}
 	}
@@ -295,24 +285,7 @@ func (r *reading) fromLine(out identity.Keys, line string) (identity.Keys, bool)
 	if line == "" {
 		return out, true
 	}
-	// The profile gives nothing both for a line that says nothing and for one that is ignored: a trace
-	// of no meaning tells them apart.
-	const none = "-"
-	attrs := r.line.Attrs[:0]
-	if id := out.First(identity.Request); id != "" { // an access line's own counts only without it
-		attrs = append(attrs, record.Attr{Key: semconv.RequestID, Value: id})
-	}
-	r.line = record.Record{Signal: record.Log, Service: r.service, Body: line, TraceID: none, Attrs: attrs}
-	found := r.p.profile.Keys(&r.line)
-	if found == nil {
-		return nil, false
-	}
-	for _, k := range found {
-		if k.Kind != identity.Trace || k.ID != none {
-			out = out.Add(k.Kind, k.ID)
-		}
-	}
-	return out, true
+	return r.p.profile.FromLine(out, r.service, line)
 }
 
 // hex writes a trace's id into memory of the whole batch.
