@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
 export CGO_ENABLED := 0
 
-.PHONY: help up build test test-stories scenarios openstack lint bench examples clean $(addprefix bin/,$(BINARIES))
+.PHONY: help up build test test-stories scenarios openstack lint bench bench-identity examples clean $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,10 @@ openstack: ## real OpenStack runs with a known owner, where the data lies beside
 
 bench: build ## the figures of docs/benchmarks.md
 	bin/faultline bench
+
+bench-identity: ## the identity processor beside its rivals, and 10,000 schedules against the oracle
+	cd bench && $(GO) run .
+	FAULTLINE_SCHEDULES=10000 $(GO) test -count=1 -v -run TestManySchedules ./internal/identity
 
 examples: build ## make examples/ anew, with the lab
 	bin/faultline lab examples examples

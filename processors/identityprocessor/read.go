@@ -44,6 +44,7 @@ type reading struct {
 	// Of the resource at hand.
 	resource pcommon.Resource
 	inherits identity.Keys
+	known    identity.Subjects // what the index found of inherits
 	service  string
 	there    uint32
 	bad      int64 // identifiers on it that are none
@@ -163,7 +164,7 @@ func (r *reading) enter(resource pcommon.Resource) {
 		}
 	}
 	attrs = slices.DeleteFunc(attrs, func(a record.Attr) bool { return listed(stamped, a.Key) }).Sort()
-	r.inherits = nil
+	r.inherits, r.known = nil, nil
 	if len(attrs) > 0 {
 		r.inherits = r.p.profile.Keys(&record.Record{Service: r.service, Resource: attrs})
 	}
@@ -275,7 +276,15 @@ func (r *reading) ordinary(c carried, signal record.Signal, event string, attrs 
 		r.t.badIDs(n, r.service)
 	}
 	r.t.clock(c.at, r.service)
-	r.p.index.AddSeenFrom(r.service, c.keys, c.found)
+	switch inherited := own == 0 && len(c.keys) == len(r.inherits); {
+	case inherited && r.known != nil: // the record says what its resource says, which was learnt
+		c.found = r.known
+	default:
+		r.p.index.AddSeenFrom(r.service, c.keys, c.found)
+		if inherited {
+			r.known = c.found
+		}
+	}
 	r.records = append(r.records, c)
 	return true
 }
