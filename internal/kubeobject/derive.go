@@ -208,24 +208,28 @@ func (e *event) record(base *record.Record, s *scene) *record.Record {
 			return nil
 		}
 	}
-	values[semconv.EventIDKey] = eventID(e.name, values, s)
+	d := *base
+	version := s.revision
+	if created := s.created(); e.name == semconv.EventBinding && created != 0 {
+		d.Time, version = created, "" // holds for the object's whole life: one statement, however often it is written
+	}
+	values[semconv.EventIDKey] = eventID(e.name, version, values, s)
 	values["k8s.object.kind"], values["k8s.object.name"] = s.kind, s.name
 	if s.namespace != "" {
 		values["k8s.namespace.name"] = s.namespace
 	}
-	d := *base
 	d.Name, d.Attrs = e.name, record.FromMap(values)
 	return &d
 }
 
 // eventID names one statement about one version of one object.
-func eventID(name string, values map[string]string, s *scene) string {
-	id := s.uid + "/" + s.revision + "/" + name
-	if s.watch == deleted {
+func eventID(name, version string, values map[string]string, s *scene) string {
+	id := s.uid + "/" + version + "/" + name
+	if s.watch == deleted && version != "" {
 		id += "/deleted"
 	}
 	for _, key := range []string{semconv.Projection, semconv.Field, semconv.ProviderJob, semconv.SubjectKind, semconv.SubjectID} {
-		if v := values[key]; v != "" && (key != semconv.ProviderJob || name != semconv.EventAllocationState) {
+		if v := values[key]; v != "" {
 			id += "/" + v
 		}
 	}

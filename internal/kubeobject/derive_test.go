@@ -158,6 +158,19 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestBindingOfALife checks that every version of an object makes the same statement of whose it is.
+func TestBindingOfALife(t *testing.T) {
+	p := load(t, "osac")
+	created := `,"creationTimestamp":"2026-02-12T09:57:00Z"`
+	text := instance("ADDED", "osac.openshift.io", created, `{}`)
+	first, _ := p.Objects().Derive(body(text))
+	later, _ := p.Objects().Derive(body(strings.NewReplacer(`"812"`, `"950"`, "09:59:30", "10:30:00", "ADDED", "DELETED").Replace(text)))
+	a, b := first[0], later[0]
+	if a.Name != "identity.binding" || a.Key() != b.Key() || a.Content() != b.Content() {
+		t.Errorf("%v\n%v", a, b)
+	}
+}
+
 func TestHostAndMachine(t *testing.T) {
 	p := load(t, "metal3")
 	host := func(status, spec string) string {

@@ -77,6 +77,12 @@ func (o *object) written() int64 {
 	return max(last, timeOf(scalar(meta["deletionTimestamp"])))
 }
 
+// created is when the object was created, 0 where that was stripped.
+func (o *object) created() int64 {
+	meta, _ := o.fields["metadata"].(map[string]any)
+	return timeOf(scalar(meta["creationTimestamp"]))
+}
+
 // timeOf reads RFC 3339 as Kubernetes writes it; 0 for anything else.
 func timeOf(text string) int64 {
 	t, err := time.Parse(time.RFC3339Nano, text)

@@ -252,3 +252,39 @@ func FuzzFromText(f *testing.F) {
 		}
 	})
 }
+
+// TestDefaultKeepsItsWord checks that what platforms say of themselves does not change the layers, owners
+// and budgets of the profile that is used when none is named.
+func TestDefaultKeepsItsWord(t *testing.T) {
+	p := load(t, "")
+	none := func(string) string { return "" }
+	for layer, services := range map[string]string{
+		"client": "cli ui client", "deploy": "deployer argocd", "cert": "cert-manager cert-exporter step-ca", "network": "network-probe sdn",
+		"ingress": "ingress ingress-proxy envoy traefik haproxy nginx", "api_auth": "auth auth-service authorino keycloak",
+		"api": "api fulfillment-api control-api rest-gateway", "db": "db postgres", "outbox": "outbox-relay nats",
+		"workflow": "provisioner provisioning-worker operator temporal", "provider": "aap awx eda maas ironic bmc kubevirt",
+		"node_agent": "node-agent", "node": "kernel journald host node cloud-init", "projection": "ui-projection feedback-controller read-model",
+	} {
+		for service := range strings.FieldsSeq(services) {
+			if got := p.Layer(service, "", none); got != layer {
+				t.Errorf("%s is in layer %q, want %q", service, got, layer)
+			}
+		}
+		if p.Owners[layer].Team == "" {
+			t.Errorf("nobody owns %s", layer)
+		}
+	}
+	b := p.Budgets()
+	for name, d := range map[string][2]string{
+		"provisioning": {b.States["provisioning"].String(), "15m0s"}, "requested": {b.States["requested"].String(), "2m0s"},
+		"releasing": {b.States["releasing"].String(), "15m0s"}, "lease": {b.TaskLease.String(), "10m0s"}, "heartbeat": {b.Heartbeat.String(), "1m30s"},
+		"job": {b.Provider.String(), "15m0s"}, "cancel": {b.Cancel.String(), "2m0s"}, "view": {p.Grace("ui").String(), "2m0s"}, "any view": {p.Grace("x").String(), "1m15s"},
+	} {
+		if d[0] != d[1] {
+			t.Errorf("budget of %s is %s, want %s", name, d[0], d[1])
+		}
+	}
+	if p.Owners["provider"].Team != "automation" || p.Owners["workflow"].Team != "provisioning" {
+		t.Errorf("owners: %+v", p.Owners)
+	}
+}
