@@ -12,6 +12,9 @@ import (
 // an emitter said itself.
 const Scope = "faultline.kubeobject"
 
+// MaxEvents bounds what one object can mean; those of the platforms that are known mean about ten.
+const MaxEvents = 64
+
 // Outcome says what a record's body was.
 type Outcome uint8
 
@@ -89,7 +92,7 @@ func (m *Mapping) derive(r *record.Record, o *object) []*record.Record {
 			}
 			chosen[e.choice] = true
 			if d := e.record(base, s); d != nil {
-				if id, _ := d.Attrs.Get(semconv.EventIDKey); !said[id] {
+				if id, _ := d.Attrs.Get(semconv.EventIDKey); !said[id] && len(out) < MaxEvents {
 					said[id] = true
 					out = append(out, d)
 				}

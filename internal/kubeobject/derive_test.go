@@ -263,6 +263,31 @@ func TestWhatIsNoObject(t *testing.T) {
 	}
 }
 
+// TestHostileObject checks that one object cannot become a flood.
+func TestHostileObject(t *testing.T) {
+	p := load(t, "osac")
+	var jobs []string
+	for i := range 5000 {
+		jobs = append(jobs, fmt.Sprintf(`{"jobID":"%d","type":"t%d","state":"Running","message":%q}`, i, i, strings.Repeat("password=x ", 20)))
+	}
+	events, _ := p.Objects().Derive(body(instance("ADDED", "osac.openshift.io", "", `{"jobs":[`+strings.Join(jobs, ",")+`]}`)))
+	if len(events) > kubeobject.MaxEvents {
+		t.Errorf("%d events", len(events))
+	}
+	long := strings.NewReplacer("vm-7f9k2", strings.Repeat("v", 100_000)).Replace(instance("ADDED", "osac.openshift.io", "", `{"phase":"`+strings.Repeat("p", 100_000)+`"}`))
+	events, _ = p.Objects().Derive(body(long))
+	for _, e := range events {
+		for _, a := range e.Attrs {
+			if len(a.Value) > 2048 {
+				t.Errorf("%s: %s has %d bytes", e.Name, a.Key, len(a.Value))
+			}
+		}
+	}
+	if _, outcome := p.Objects().Derive(body(strings.Replace(long, `"0b7e"`, `"`+strings.Repeat("u", 1000)+`"`, 1))); outcome != kubeobject.Broken {
+		t.Errorf("a uid of 1000 bytes: %s", outcome)
+	}
+}
+
 // TestNoSecrets checks that what controllers should not have written into messages goes no further.
 func TestNoSecrets(t *testing.T) {
 	p := load(t, "osac")

@@ -5,11 +5,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/record"
 )
 
 // MaxBodyBytes bounds what is read as an object; the API server itself stores no larger ones.
 const MaxBodyBytes = 2 << 20
+
+// maxNameBytes is the longest name that Kubernetes gives.
+const maxNameBytes = 253
 
 // Watch events around an object. An object that was listed has none.
 const deleted = "DELETED"
@@ -56,8 +60,8 @@ func parse(r *record.Record) (o *object, broken bool) {
 		o.group = group
 	}
 	o.uid, o.revision = scalar(meta["uid"]), scalar(meta["resourceVersion"])
-	o.name, o.namespace = scalar(meta["name"]), scalar(meta["namespace"])
-	return o, o.uid == "" || o.revision == ""
+	o.name, o.namespace = clip(scalar(meta["name"]), maxNameBytes), clip(scalar(meta["namespace"]), maxNameBytes)
+	return o, !identity.ValidID(o.uid) || !identity.ValidID(o.revision)
 }
 
 // written is when the object was last written, as the API server noted it for each writer; 0 where

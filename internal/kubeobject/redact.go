@@ -18,6 +18,7 @@ var (
 // redact takes out of free text what a controller should not have put there: the variables of a launched
 // job, and whatever looks like a secret.
 func redact(s string) string {
+	s = clip(s, 8*maxValueBytes) // what is cut off is looked at no more
 	for _, word := range []string{"extra_vars", "extraVars"} {
 		if i := strings.Index(s, word); i >= 0 {
 			s = strings.TrimRight(s[:i], " \t{\"'[(,") + " [redacted]"
