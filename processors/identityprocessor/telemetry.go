@@ -48,6 +48,9 @@ func newTelemetry(set component.TelemetrySettings, x *identity.Index) (*telemetr
 	subjects, err := meter.Int64ObservableGauge("faultline_identity_index_subjects", metric.WithUnit("{subject}"),
 		metric.WithDescription("Identifiers that are remembered."))
 	errs = append(errs, err)
+	evicted, err := meter.Int64ObservableCounter("faultline_identity_index_evicted_total", metric.WithUnit("{subject}"),
+		metric.WithDescription("Identifiers that were forgotten to make room."))
+	errs = append(errs, err)
 	full, err := meter.Int64ObservableCounter("faultline_identity_index_full_total", metric.WithUnit("{subject}"),
 		metric.WithDescription("Identifiers that were not remembered because max_subjects was reached."))
 	errs = append(errs, err)
@@ -58,8 +61,9 @@ func newTelemetry(set component.TelemetrySettings, x *identity.Index) (*telemetr
 		s := x.Stats()
 		o.ObserveInt64(subjects, int64(s.Subjects))
 		o.ObserveInt64(full, int64(s.Full))
+		o.ObserveInt64(evicted, int64(s.Evicted))
 		return nil
-	}, subjects, full)
+	}, subjects, full, evicted)
 	if err != nil {
 		return nil, fmt.Errorf("create metrics: %w", err)
 	}
