@@ -21,7 +21,13 @@ type Case struct {
 	Lifecycle Lifecycle
 	Troubles  []*Trouble
 
+	// Worked out once, when they are first asked for.
 	failures map[*Trouble][]*Event
+	calls    map[string]bool // see userCalls
+	hung     map[string]bool // see hangups
+	failing  []*Event        // own events that tell of a failure
+	quiet    map[*Trouble][]*Event
+	all      []*Event // see inTime
 }
 
 // Cases groups a gathering by allocation, in order of their ids.
@@ -49,16 +55,7 @@ func (g *Gathering) Cases() []*Case {
 
 // ContextBetween gives the context records of [from, to).
 func (c *Case) ContextBetween(from, to int64) []*Event {
-	at := func(t int64) int {
-		i, _ := slices.BinarySearchFunc(c.Context, t, func(e *Event, t int64) int {
-			if e.At < t {
-				return -1
-			}
-			return 1
-		})
-		return i
-	}
-	i, j := at(from), at(to)
+	i, j := firstAt(c.Context, from), firstAt(c.Context, to)
 	return c.Context[i:max(i, j)]
 }
 
@@ -114,41 +111,53 @@ func (c *Case) Shows(e *Event, layer string) bool { return e.inLayer(c.Profile, 
 
 // lastBetween is the newest event in [from, to] of which ok holds, own or context.
 func (c *Case) lastBetween(from, to int64, ok func(*Event) bool) *Event {
-	var last *Event
-	for _, list := range [][]*Event{c.Events, c.ContextBetween(from, to+1)} {
-		for _, e := range list {
-			if e.At >= from && e.At <= to && (last == nil || compareEvents(last, e) < 0) && ok(e) {
-				last = e
-			}
+	all := c.inTime()
+	for i := firstAt(all, to+1) - 1; i >= 0 && all[i].At >= from; i-- {
+		if ok(all[i]) {
+			return all[i]
 		}
 	}
-	return last
+	return nil
 }
 
 // firstAfter is the earliest event after a time of which ok holds, own or context.
 func (c *Case) firstAfter(t int64, ok func(*Event) bool) *Event {
-	var first *Event
-	for _, list := range [][]*Event{c.Events, c.ContextBetween(t, c.Now+1)} {
-		for _, e := range list {
-			if e.At > t && (first == nil || compareEvents(e, first) < 0) && ok(e) {
-				first = e
-			}
+	all := c.inTime()
+	for _, e := range all[firstAt(all, t+1):] {
+		if ok(e) {
+			return e
 		}
 	}
-	return first
+	return nil
 }
 
 // Each calls look for every event of [from, to], own and context, in order of time.
 func (c *Case) Each(from, to int64, look func(*Event)) {
-	var all []*Event
-	for _, e := range c.Events {
-		if e.At >= from && e.At <= to {
-			all = append(all, e)
+	all := c.inTime()
+	for _, e := range all[firstAt(all, from):] {
+		if e.At > to {
+			return
 		}
-	}
-	all = append(all, c.ContextBetween(from, to+1)...)
-	slices.SortStableFunc(all, compareEvents)
-	for _, e := range all {
 		look(e)
 	}
+}
+
+// inTime is everything, own and context, in order of time.
+func (c *Case) inTime() []*Event {
+	if c.all == nil {
+		c.all = append(slices.Clone(c.Events), c.Context...)
+		slices.SortStableFunc(c.all, compareEvents)
+	}
+	return c.all
+}
+
+// firstAt is the position of the first event at or after a time.
+func firstAt(events []*Event, t int64) int {
+	i, _ := slices.BinarySearchFunc(events, t, func(e *Event, t int64) int {
+		if e.At < t {
+			return -1
+		}
+		return 1
+	})
+	return i
 }

@@ -78,8 +78,8 @@ func (c *Case) Failures(t *Trouble) []*Event {
 		return list
 	}
 	var out []*Event
-	for _, e := range c.Events {
-		if e.EndAt() >= t.From-skew && e.At <= t.At+skew && tellsOfFailure(e) && c.concerns(e, t) {
+	for _, e := range c.ownFailures() {
+		if e.EndAt() >= t.From-skew && e.At <= t.At+skew && c.concerns(e, t) {
 			out = append(out, e)
 		}
 	}
@@ -98,9 +98,25 @@ func (c *Case) Failures(t *Trouble) []*Event {
 	return out
 }
 
+// ownFailures are the allocation's own records that tell of a failure.
+func (c *Case) ownFailures() []*Event {
+	if c.failing == nil {
+		c.failing = []*Event{}
+		for _, e := range c.Events {
+			if tellsOfFailure(e) {
+				c.failing = append(c.failing, e)
+			}
+		}
+	}
+	return c.failing
+}
+
 // Quiet lists what was said below a warning in the traces and requests of a trouble's failures: a service
 // may give the reason of a refusal at DEBUG alone.
 func (c *Case) Quiet(t *Trouble) []*Event {
+	if list, ok := c.quiet[t]; ok {
+		return list
+	}
 	traces := map[string]bool{}
 	for _, e := range c.Failures(t) {
 		for _, id := range []string{e.TraceID, e.Own(identity.Request)} {
@@ -110,13 +126,17 @@ func (c *Case) Quiet(t *Trouble) []*Event {
 		}
 	}
 	var out []*Event
-	for _, list := range [][]*Event{c.Events, c.ContextBetween(t.From-skew, t.At+skew)} {
-		for _, e := range list {
+	if len(traces) > 0 {
+		c.Each(t.From-lookback, t.At+lookback, func(e *Event) {
 			if !e.IsEvent() && !e.Failed() && (traces[e.TraceID] || traces[e.Own(identity.Request)]) {
 				out = append(out, e)
 			}
-		}
+		})
 	}
+	if c.quiet == nil {
+		c.quiet = map[*Trouble][]*Event{}
+	}
+	c.quiet[t] = out
 	return out
 }
 
@@ -164,7 +184,11 @@ func (c *Case) concerns(e *Event, t *Trouble) bool {
 
 // userCalls holds the traces and requests that clients began.
 func (c *Case) userCalls() map[string]bool {
+	if c.calls != nil {
+		return c.calls
+	}
 	out := map[string]bool{}
+	c.calls = out
 	for _, e := range c.Events {
 		if e.Layer != semconv.LayerClient {
 			continue

@@ -112,7 +112,11 @@ func hungUp(e *Event) bool {
 
 // hangups holds the traces in which the caller hung up, as anyone on the way saw it.
 func (c *Case) hangups() map[string]bool {
+	if c.hung != nil {
+		return c.hung
+	}
 	out := map[string]bool{}
+	c.hung = out
 	for _, e := range c.Events {
 		if e.TraceID != "" && hungUp(e) {
 			out[e.TraceID] = true
