@@ -29,17 +29,18 @@ func drifts(c *Case) []Drift {
 	for _, k := range keys {
 		e := newest[k]
 		truth, since := c.truth(k[1], e.At, e)
-		shown, mapped := c.Profile.Shown(k[0], k[1], e.Attr(semconv.Value))
-		if truth == "" || !mapped || strings.EqualFold(shown, truth) {
+		shown := e.Attr(semconv.Value)
+		if may, mapped := c.Profile.Stands(k[0], k[1], shown, truth); truth == "" || !mapped || may {
 			continue
 		}
 		if e.At-since <= int64(c.Profile.Grace(k[0])) {
 			continue
 		}
-		if soon, _ := c.truth(k[1], e.At+2*skew, e); strings.EqualFold(shown, soon) {
+		soon, _ := c.truth(k[1], e.At+2*skew, e)
+		if may, _ := c.Profile.Stands(k[0], k[1], shown, soon); may {
 			continue // a view cannot run ahead of the truth; two clocks can
 		}
-		out = append(out, Drift{Projection: k[0], Field: k[1], Shown: e.Attr(semconv.Value), Truth: truth, Since: Time(since)})
+		out = append(out, Drift{Projection: k[0], Field: k[1], Shown: shown, Truth: truth, Since: Time(since)})
 	}
 	return out
 }

@@ -41,11 +41,13 @@ func Gather(records []*record.Record, facts []identity.Fact, p *profile.Profile,
 		Refused: map[string]int{}, keys: make([]string, len(records)),
 	}
 	byKey := make(map[string]*record.Record, len(records))
+	taken := make([]*record.Record, 0, len(records))
 	for i, r := range records {
 		if m.AsOf != 0 && r.Observed > m.AsOf {
 			continue
 		}
 		g.Stats.Records++
+		taken = append(taken, r)
 		key := r.Key()
 		g.keys[i] = key
 		before, again := byKey[key]
@@ -63,6 +65,12 @@ func Gather(records []*record.Record, facts []identity.Fact, p *profile.Profile,
 	}
 	for key, r := range byKey {
 		g.Events = append(g.Events, &Event{Record: r, Key: key, Ref: record.Ref(key)})
+	}
+	// What watched Kubernetes objects mean, where no Collector has said it already.
+	for _, r := range p.Objects().Expand(taken) {
+		if key := r.Key(); byKey[key] == nil {
+			g.Events = append(g.Events, &Event{Record: r, Key: key, Ref: record.Ref(key), derived: true})
+		}
 	}
 	slices.SortFunc(g.Events, func(a, b *Event) int { return cmp.Compare(a.Key, b.Key) })
 	slices.Sort(g.Doubtful)
@@ -89,6 +97,9 @@ func (g *Gathering) resolve(m Moment) {
 		e.Severity = g.Profile.Severity(e.Service, e.Body, e.Severity)
 		e.HTTP = exchangeOf(e.Record)
 		e.At = g.placed(e)
+		if e.derived {
+			continue // not a record of the input
+		}
 		if e.Allocation != "" {
 			g.Stats.Resolved++
 		} else {

@@ -12,6 +12,12 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
+// The receiver of Kubernetes objects says the object's name as event.name: that is no event of ours.
+const (
+	eventDomain = "event.domain"
+	kubernetes  = "k8s"
+)
+
 // Logs calls yield for every log record, in document order, until it returns false.
 func Logs(ld plog.Logs, yield func(*record.Record) bool) {
 	for _, rl := range ld.ResourceLogs().All() {
@@ -55,7 +61,7 @@ func log(lr plog.LogRecord, stamped record.Attrs) *record.Record {
 		Name: text(lr.EventName()),
 	}
 	r.Attrs, r.Stamped = attributes(lr.Attributes(), stamped)
-	if r.Name == "" {
+	if domain, _ := r.Attrs.Get(eventDomain); r.Name == "" && domain != kubernetes {
 		r.Name, _ = r.Attrs.Get(semconv.EventNameKey)
 	}
 	if id := lr.TraceID(); !id.IsEmpty() {
