@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"net/http"
 	"strconv"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -21,7 +22,7 @@ func trigger() []correlator.Rule {
 			ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Itself, Certain: true}
 			for _, e := range c.Failures(t) {
 				said := holds(e.Text, []string{"received non-success status code: 404", "received non-success status code: 405"})
-				called := e.SpanKind == "client" && e.HTTP.Method == "POST" && (e.HTTP.Status == 404 || e.HTTP.Status == 405)
+				called := e.SpanKind == "client" && e.HTTP.Method == http.MethodPost && (e.HTTP.Status == 404 || e.HTTP.Status == 405)
 				if e.Layer == semconv.LayerWorkflow && (said || called) {
 					ev.Records = append(ev.Records, e)
 				}

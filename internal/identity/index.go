@@ -239,7 +239,7 @@ func (x *Index) subject(k Key) *subject {
 		s.use(x.epoch)
 		return s
 	}
-	if len(x.subjects) >= x.opt.MaxSubjects && !(x.opt.Forget && x.forget()) {
+	if len(x.subjects) >= x.opt.MaxSubjects && (!x.opt.Forget || !x.forget()) {
 		x.full++
 		return nil
 	}

@@ -41,7 +41,7 @@ func (l *lab) reclaim(ctx context.Context, ids []string) (left []string) {
 			}
 			continue
 		}
-		verb := ""
+		var verb string
 		switch a.State {
 		case semconv.Active, semconv.Degraded:
 			verb = "/release"
