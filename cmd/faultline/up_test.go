@@ -78,6 +78,7 @@ func TestUp(t *testing.T) {
 			return served[one.ID] == one.String()
 		})
 	}
+	anyIdentifierLeadsThere(t, cfg, truths[0].ID)
 	run.stop(t)
 	sameFromFiles(t, truths, served, exports)
 	everythingIsThereOnce(t, cfg, exports)
@@ -259,6 +260,34 @@ func fetch(address, id string) (correlator.Allocation, error) {
 	var a correlator.Allocation
 	q := question{server: "http://" + address}
 	return a, q.get(context.Background(), "/api/v1/allocations/"+id, &a)
+}
+
+// anyIdentifierLeadsThere asks, as the command line does, by every kind of identifier in a timeline; layers
+// from the client to the machine are joined in it.
+func anyIdentifierLeadsThere(t *testing.T, cfg upConfig, allocation string) {
+	t.Helper()
+	a, err := fetch(cfg.Correlator, allocation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := question{server: "http://" + cfg.Correlator}
+	asked, layers := map[string]bool{}, map[string]bool{}
+	for _, e := range a.Timeline {
+		layers[e.Layer] = true
+		for key, id := range e.IDs {
+			if asked[key] || strings.HasPrefix(key, "node") || key == "boot_id" || e.Via == "context" {
+				continue // a machine serves many
+			}
+			asked[key] = true
+			found, err := q.ask(context.Background(), id, os.Stderr)
+			if err != nil || found.ID != allocation {
+				t.Errorf("%s %s leads to %q (%v), not to %s", key, id, found.ID, err, allocation)
+			}
+		}
+	}
+	if len(asked) < 4 || len(layers) < 3 {
+		t.Errorf("%s: asked by %v, layers %v", allocation, asked, layers)
+	}
 }
 
 // sameFromFiles judges the exported run, as it is and shuffled.
