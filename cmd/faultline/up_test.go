@@ -78,7 +78,8 @@ func TestUp(t *testing.T) {
 			return served[one.ID] == one.String()
 		})
 	}
-	anyIdentifierLeadsThere(t, cfg, truths[0].ID)
+	healthy := slices.IndexFunc(truths, func(o truth) bool { return o.Story == "healthy" })
+	anyIdentifierLeadsThere(t, cfg, truths[healthy].ID)
 	run.stop(t)
 	sameFromFiles(t, truths, served, exports)
 	everythingIsThereOnce(t, cfg, exports)
@@ -285,7 +286,7 @@ func anyIdentifierLeadsThere(t *testing.T, cfg upConfig, allocation string) {
 			}
 		}
 	}
-	if len(asked) < 4 || len(layers) < 3 {
+	if len(asked) < 6 || len(layers) < 8 {
 		t.Errorf("%s: asked by %v, layers %v", allocation, asked, layers)
 	}
 }
