@@ -83,7 +83,10 @@ func proxied(what string, is func(correlator.Exchange) bool) func(*correlator.Ca
 			return nil
 		}
 		first := ev.Records[0]
-		ev.Summary = fmt.Sprintf("%s %s (%d by %s)", what, first.HTTP.Path, first.HTTP.Status, first.Service)
+		ev.Summary = fmt.Sprintf("%s %s (by %s)", what, first.HTTP.Path, first.Service)
+		if first.HTTP.Status != 0 {
+			ev.Summary = fmt.Sprintf("%s %s (%d by %s)", what, first.HTTP.Path, first.HTTP.Status, first.Service)
+		}
 		return []correlator.Evidence{ev}
 	}
 }
