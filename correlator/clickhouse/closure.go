@@ -84,10 +84,7 @@ func (c *closure) take(found []identity.Fact) []identity.Key {
 
 // keys are the immovable keys that may be this allocation's: the gathering decides.
 func (c *closure) keys() []identity.Key {
-	x := identity.New(identity.Options{SharedNodes: c.library.profile.SharedNodes})
-	for _, f := range c.facts {
-		_ = x.Add(f) // refused when it was learnt, if at all
-	}
+	x := c.index()
 	var out []identity.Key
 	for k := range c.visited {
 		if k.Kind.Immovable() && x.Resolve(identity.Keys{k}, 0, 0).Allocation == c.allocation {
@@ -95,6 +92,29 @@ func (c *closure) keys() []identity.Key {
 		}
 	}
 	slices.SortFunc(out, compareKeys)
+	return out
+}
+
+// index holds the facts that were collected.
+func (c *closure) index() *identity.Index {
+	x := identity.New(identity.Options{SharedNodes: c.library.profile.SharedNodes})
+	for _, f := range c.facts {
+		_ = x.Add(f) // refused when it was learnt, if at all
+	}
+	return x
+}
+
+// held lists when machines were this allocation's; one that still is has no end yet.
+func (c *closure) held() []identity.Interval {
+	x := c.index()
+	var out []identity.Interval
+	for _, node := range c.nodes() {
+		for _, i := range x.Assignments(node) {
+			if i.Object == c.allocation {
+				out = append(out, i)
+			}
+		}
+	}
 	return out
 }
 

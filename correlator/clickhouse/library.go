@@ -111,6 +111,10 @@ func (l *Library) story(ctx context.Context, allocation string, asOf int64) (*co
 		return nil, err
 	}
 	from, to := l.window(s, asOf)
+	held := c.held()
+	for _, i := range held {
+		from, to = min(from, max(i.From, from-longest)-int64(around)), max(to, min(i.To, s.Now, until)+int64(around))
+	}
 	for _, node := range c.nodes() {
 		for _, query := range []string{"events_of_node", "last_of_node"} {
 			p := params{"node": node, "from": moment(from), "as_of": moment(until)}
@@ -135,8 +139,11 @@ func (l *Library) story(ctx context.Context, allocation string, asOf int64) (*co
 	return s, nil
 }
 
-// window is the time of a story: from a little before its first record to a little after its last, or
-// to now where it has not ended.
+// longest bounds how far before an allocation's first record an assignment of its machine is believed.
+const longest = int64(400 * 24 * time.Hour)
+
+// window is the time of a story by its own records: from a little before the first to a little after the
+// last. Machines that it held, or still holds, extend it.
 func (l *Library) window(s *correlator.Story, asOf int64) (from, to int64) {
 	from, to = s.Records[0].Time, s.Records[0].Time
 	for _, r := range s.Records {

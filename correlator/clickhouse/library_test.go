@@ -143,6 +143,32 @@ func asJSON(a correlator.Allocation) string {
 	return string(b)
 }
 
+// A machine that is still assigned is read to now, though nothing else of the allocation was heard for
+// hours and nobody knew whose the machine's lines were when they were written.
+func TestAMachineThatIsStillHeldIsReadToNow(t *testing.T) {
+	p, err := profile.Load("")
+	must(t, err)
+	records, err := story.Parse(`
+03:00:00 provisioner node.assigned allocation_id=a-1 node_id=n-1
+03:01:00 provisioner allocation.state allocation_id=a-1 from=provisioning to=active
+06:30:00 kernel info node_id=n-1 | eth0: link up
+09:00:00 node heartbeat node_id=n-1 component=node
+`)
+	must(t, err)
+	dsn := embeddedtest.DSN(t)
+	fill(t, dsn, records, false)
+	conn, err := schema.Open(t.Context(), dsn)
+	must(t, err)
+	defer func() { _ = conn.Close() }()
+	l := clickhouse.New(conn, p)
+	compare(t, p, memory.New(p, records), l)
+	a, err := correlator.Judgement(t.Context(), l, p, rules.All(), "a-1", 0)
+	must(t, err)
+	if len(a.Timeline) != 4 {
+		t.Errorf("%d of 4 records", len(a.Timeline))
+	}
+}
+
 func TestResolveAnyIdentifier(t *testing.T) {
 	p, err := profile.Load("")
 	must(t, err)
