@@ -200,14 +200,29 @@ func TestHolderNoticesThatItWasReplaced(t *testing.T) {
 }
 
 func TestMigrationNames(t *testing.T) {
-	cases := []struct{ name, want string }{
-		{"0002_events.sql", "0002_events.sql: 0001 is missing"},
-		{"1_events.sql", "is not NNNN_noun.sql"},
+	sql := &fstest.MapFile{Data: []byte("SELECT 1")}
+	cases := []struct {
+		names []string
+		want  string // "" is no error
+	}{
+		{[]string{"0001_events.sql", "0030_views.sql"}, ""},
+		{[]string{"0002_events.sql", "0002_links.sql"}, "0002_links.sql: number 0002 is there twice"},
+		{[]string{"1_events.sql"}, "is not NNNN_noun.sql"},
 	}
 	for _, c := range cases {
-		_, err := read(fstest.MapFS{c.name: &fstest.MapFile{Data: []byte("SELECT 1")}})
+		folder := fstest.MapFS{}
+		for _, name := range c.names {
+			folder[name] = sql
+		}
+		all, err := read(folder)
+		if c.want == "" {
+			if err != nil || len(all) != len(c.names) {
+				t.Errorf("%s: %v", c.names, err)
+			}
+			continue
+		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", c.name, err)
+			t.Errorf("%s: %v", c.names, err)
 		}
 	}
 }
