@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -59,19 +58,17 @@ Generated from the rules themselves. A rule looks at one trouble (something that
 one cause. Which evidence wins is decided by these tie-breaks, in this order:
 
 `)
-	for i, tb := range correlator.Tiebreaks() {
-		fmt.Fprintf(&b, "%d. %s\n", i+1, tb.Name)
+	c := correlator.Describe(rules.All())
+	for i, name := range c.Tiebreaks {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, name)
 	}
 	b.WriteString("\n| rule | layer | mechanism | looks for | next check |\n|---|---|---|---|---|\n")
-	all := rules.All()
-	slices.SortFunc(all, func(a, b correlator.Rule) int { return strings.Compare(a.ID, b.ID) })
-	for _, r := range all {
+	for _, r := range c.Rules {
 		layer, mechanism := r.Layer, r.Mechanism
 		if layer == "" {
 			layer, mechanism = "any", "error"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.ID, layer, mechanism, r.Looks, r.NextCheck)
 	}
-	b.WriteString("\n`projection.stale` is the judge's own: a view that lags longer than its grace while nothing else explains why.\n")
 	return b.String()
 }
