@@ -18,8 +18,17 @@ func (g *Gathering) Analyze(rules []Rule) Answer {
 
 // Allocation is the joined story of a case with its verdict: the allocation's own records, and of those
 // that belong to nobody the ones that the verdict cites.
-func (c *Case) Allocation(rules []Rule) Allocation {
-	out := Allocation{ID: c.ID, Timeline: []Entry{}, Verdict: Judge(c, rules)}
+func (c *Case) Allocation(rules []Rule) Allocation { return c.told(Judge(c, rules)) }
+
+// Explained is Allocation, and how its verdict came about.
+func (c *Case) Explained(rules []Rule) (Allocation, Reasoning) {
+	v, why := Explain(c, rules)
+	return c.told(v), why
+}
+
+// told puts the timeline and the state beside a verdict.
+func (c *Case) told(v Verdict) Allocation {
+	out := Allocation{ID: c.ID, Timeline: []Entry{}, Verdict: v}
 	if state, since, ok := c.Lifecycle.State(); ok {
 		at := Time(since)
 		out.State, out.Since = &state, &at

@@ -94,7 +94,7 @@ func (j *judgement) driftFault() {
 		if last.At-int64(d.Since) <= int64(j.c.Profile.Grace(d.Projection))+2*skew {
 			continue // shown, but two clocks may make that much
 		}
-		j.causes = append(j.causes, cause{
+		k := cause{
 			ev: Evidence{
 				Rule: "projection.stale", Layer: semconv.LayerProjection, Mechanism: "stale", Weight: Telling, Directness: Itself, Certain: true,
 				Records: looks, Onset: int64(d.Since), Last: last.At,
@@ -103,7 +103,11 @@ func (j *judgement) driftFault() {
 				SafeAction: "act on the control plane's state; replay the projection",
 			},
 			troubles: []*Trouble{{Kind: DriftTrouble, From: int64(d.Since), At: last.At, What: "the " + d.Projection + " view is stale", Cites: looks}},
-		})
+		}
+		j.causes = append(j.causes, k)
+		said := j.why.begin(k.troubles[0])
+		said.weigh([]Evidence{k.ev}, 1)
+		said.rule(Attributed, "nothing else explains why the view, or the truth, could not move")
 	}
 }
 

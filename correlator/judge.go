@@ -11,8 +11,11 @@ import (
 
 // Judge gives the verdict on a case by an ordered list of rules. A rule that panics is left out, named
 // among the findings, and the others go on.
-func Judge(c *Case, rules []Rule) Verdict {
-	j := judgement{c: c, rules: rules, v: Verdict{
+func Judge(c *Case, rules []Rule) Verdict { return judge(c, rules, nil) }
+
+// judge gives the verdict and fills why, where somebody wants to know.
+func judge(c *Case, rules []Rule, why *Reasoning) Verdict {
+	j := judgement{c: c, rules: rules, why: why, v: Verdict{
 		Outcome: None, AsOf: Time(c.Now), RulesVersion: RulesVersion,
 		Faults: []Fault{}, Candidates: []Candidate{}, Missing: []Missing{}, Drift: []Drift{}, Findings: []Finding{},
 	}}
@@ -35,6 +38,7 @@ type judgement struct {
 	open      []*Trouble // troubles that nothing explains
 	contested bool
 	disabled  map[string]bool
+	why       *Reasoning // nil where nobody asked
 }
 
 // cause is one explanation with the troubles that it explains.
@@ -46,19 +50,34 @@ type cause struct {
 
 // explain looks for the cause of one trouble.
 func (j *judgement) explain(t *Trouble) {
-	if j.causedByCancel(t) || j.byHand(t) != nil {
+	d := j.why.begin(t)
+	if j.causedByCancel(t) {
+		d.rule(RulingWished, "it follows from the end that was asked for at "+Time(j.c.Lifecycle.Cancel.At).String())
 		return
 	}
-	found := j.collect(t)
+	if e := j.byHand(t); e != nil {
+		d.rule(RulingWished, "somebody did it, on record: "+e.Ref)
+		return
+	}
+	found := j.collect(t, d)
 	switch {
 	case len(found) > 0:
 	case t.Cleared != 0:
 		// It was made good, and nobody can say what it was: to be known, not to be blamed.
 		j.v.Findings = append(j.v.Findings, Finding{Kind: "recovered", Summary: t.What + ", and a later attempt succeeded", Refs: refs(t.Cites)})
+		d.rule(RulingRecovered, "a later attempt succeeded at "+Time(t.Cleared).String()+", and nothing names a cause")
 		return
 	default:
 		j.open = append(j.open, t)
+		d.rule(Undetermined, "nothing names a cause")
 		return
+	}
+	if len(found) > 1 && equalStanding(&found[0], &found[1]) {
+		d.weigh(found, 2)
+		d.rule(Contested, "no tie-break decides between "+found[0].Rule+" and "+found[1].Rule)
+	} else {
+		d.weigh(found, 1)
+		d.rule(Attributed, attributedBy(found))
 	}
 	// What else speaks for the same layer belongs to the proof: without it, nobody would blame that layer.
 	for _, other := range found[1:] {
@@ -71,6 +90,16 @@ func (j *judgement) explain(t *Trouble) {
 		j.contested = true
 		j.add(found[1], t)
 	}
+}
+
+// attributedBy says why the first explanation won.
+func attributedBy(found []Evidence) string {
+	for i := range found {
+		if found[i].Layer != found[0].Layer {
+			return decidedBy(&found[0], &found[i])
+		}
+	}
+	return "the only explanation"
 }
 
 // byHand is the recorded act of a person that explains why a machine lost its work, nil where there is
@@ -95,7 +124,7 @@ func equalStanding(a, b *Evidence) bool {
 }
 
 // collect gives all explanations of a trouble, best first. What began after the trouble is none.
-func (j *judgement) collect(t *Trouble) []Evidence {
+func (j *judgement) collect(t *Trouble, d *Deliberation) []Evidence {
 	var found []Evidence
 	for _, r := range j.rules {
 		for _, ev := range j.find(r, t) {
@@ -109,6 +138,7 @@ func (j *judgement) collect(t *Trouble) []Evidence {
 			}
 			ev.Last = max(ev.Last, ev.Records[len(ev.Records)-1].At)
 			if ev.Onset > t.At+skew {
+				d.drop(&ev, "it began after the trouble")
 				continue
 			}
 			ev.beside = besideTheWay(t, &ev)
@@ -119,7 +149,12 @@ func (j *judgement) collect(t *Trouble) []Evidence {
 	// What had ended before the step began is another step's matter, if anything went on during it.
 	during := func(ev Evidence) bool { return ev.Last >= t.From-moment }
 	if slices.ContainsFunc(found, during) {
-		found = slices.DeleteFunc(found, func(ev Evidence) bool { return !during(ev) })
+		found = slices.DeleteFunc(found, func(ev Evidence) bool {
+			if !during(ev) {
+				d.drop(&ev, "it had ended before the step began")
+			}
+			return !during(ev)
+		})
 	}
 	slices.SortStableFunc(found, func(a, b Evidence) int {
 		for _, tb := range Tiebreaks() {
