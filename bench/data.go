@@ -16,22 +16,33 @@ const (
 
 var start = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// batch makes one batch of ordinary records: eight attributes each, ten on the resource.
-func batch(n int, resource func(pcommon.Map), fill func(i int, lr plog.LogRecord)) plog.Logs {
+// batch makes one batch of ordinary records: eight attributes each, ten on the resource, of which there
+// is one for each so many records.
+func batch(n, each int, resource func(i int, m pcommon.Map), fill func(i int, lr plog.LogRecord)) plog.Logs {
 	ld := plog.NewLogs()
-	rl := ld.ResourceLogs().AppendEmpty()
+	for i := n * records; i < (n+1)*records; i += each {
+		rl := ld.ResourceLogs().AppendEmpty()
+		describe(rl.Resource().Attributes())
+		if resource != nil {
+			resource(i, rl.Resource().Attributes())
+		}
+		add(rl.ScopeLogs().AppendEmpty().LogRecords(), i, i+each, fill)
+	}
+	return ld
+}
+
+func describe(m pcommon.Map) {
 	for _, kv := range [][2]string{
 		{"service.name", "checkout"}, {"service.version", "1.2.3"}, {"service.namespace", "shop"}, {"k8s.pod.name", "checkout-5d8f7c9b6-abcde"}, {"k8s.namespace.name", "shop"},
 		{"k8s.node.name", "node-17"}, {"host.name", "node-17"}, {"telemetry.sdk.language", "go"}, {"telemetry.sdk.name", "opentelemetry"}, {"deployment.environment", "prod"},
 	} {
-		rl.Resource().Attributes().PutStr(kv[0], kv[1])
+		m.PutStr(kv[0], kv[1])
 	}
-	if resource != nil {
-		resource(rl.Resource().Attributes())
-	}
-	sl := rl.ScopeLogs().AppendEmpty()
-	for i := n * records; i < (n+1)*records; i++ {
-		lr := sl.LogRecords().AppendEmpty()
+}
+
+func add(to plog.LogRecordSlice, from, until int, fill func(i int, lr plog.LogRecord)) {
+	for i := from; i < until; i++ {
+		lr := to.AppendEmpty()
 		lr.SetTimestamp(pcommon.NewTimestampFromTime(start))
 		lr.SetObservedTimestamp(pcommon.NewTimestampFromTime(start))
 		lr.SetSeverityNumber(plog.SeverityNumberInfo)
@@ -44,19 +55,42 @@ func batch(n int, resource func(pcommon.Map), fill func(i int, lr plog.LogRecord
 		lr.Body().SetStr(fmt.Sprintf(`2026-03-02T12:00:00Z level=info msg="order placed" order=%d duration=12ms`, i))
 		fill(i, lr)
 	}
-	return ld
 }
 
+// all makes every batch, each with one resource.
 func all(resource func(int, pcommon.Map), fill func(i int, lr plog.LogRecord)) (out []plog.Logs) {
 	for n := range batches {
-		out = append(out, batch(n, func(m pcommon.Map) {
-			if resource != nil {
-				resource(n, m)
-			}
-		}, fill))
+		out = append(out, batch(n, records, resource, fill))
 	}
 	return out
 }
+
+// pods: one resource for each so many records, a pod each, with what k8sattributes asks for. The
+// identifiers that ours asks for stand beside it, so that both read the same batches.
+func pods(each int, ids func(i int, m pcommon.Map)) func() []plog.Logs {
+	return func() (out []plog.Logs) {
+		for n := range batches {
+			out = append(out, batch(n, each, func(i int, m pcommon.Map) {
+				m.Remove("k8s.pod.name") // what k8sattributes is there to add
+				m.Remove("k8s.namespace.name")
+				m.Remove("k8s.node.name")
+				m.PutStr("k8s.pod.uid", podUID(i))
+				ids(i, m)
+			}, func(int, plog.LogRecord) {}))
+		}
+		return out
+	}
+}
+
+// allKeys: allocation, workflow and machine stand on the resource already.
+func allKeys(i int, m pcommon.Map) {
+	m.PutStr("allocation_id", fmt.Sprintf("a-%06d", i))
+	m.PutStr("workflow_id", fmt.Sprintf("w-%06d", i))
+	m.PutStr("node_id", fmt.Sprintf("n-%06d", i))
+}
+
+// taskKey: a task stands on the resource, from which allocation, workflow and machine follow.
+func taskKey(i int, m pcommon.Map) { m.PutStr("task_id", fmt.Sprintf("t-%06d", i)) }
 
 func put(lr plog.LogRecord, kind string, i int) {
 	lr.Attributes().PutStr(kind+"_id", fmt.Sprintf("%c-%06d", kind[0], i))
@@ -82,11 +116,7 @@ func carriesThree() []plog.Logs {
 
 // carriesNone: all stands on the resource.
 func carriesNone() []plog.Logs {
-	return all(func(n int, m pcommon.Map) {
-		m.PutStr("allocation_id", fmt.Sprintf("a-%06d", n))
-		m.PutStr("workflow_id", fmt.Sprintf("w-%06d", n))
-		m.PutStr("node_id", fmt.Sprintf("n-%06d", n))
-	}, func(int, plog.LogRecord) {})
+	return all(allKeys, func(int, plog.LogRecord) {})
 }
 
 // lines: nova's, with the identifiers in the text.

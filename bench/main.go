@@ -7,6 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -14,52 +16,69 @@ import (
 func main() {
 	rounds := flag.Int("rounds", 5, "rounds; the best of each counts")
 	length := flag.Duration("length", 300*time.Millisecond, "of one measurement")
+	only := flag.String("only", "rivals,scaling,memory,churn", "what to measure")
+	named := flag.String("contest", "", "of the rivals, only contests whose name holds this")
 	flag.Parse()
-	if err := run(*rounds, *length); err != nil {
+	if err := run(*rounds, *length, strings.Split(*only, ","), *named); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(rounds int, length time.Duration) error {
-	all := cases()
-	for i := range all {
-		if err := all[i].open(); err != nil {
-			return fmt.Errorf("%s: %w", all[i].name, err)
+func run(rounds int, length time.Duration, only []string, named string) error {
+	if slices.Contains(only, "rivals") {
+		if err := rivals(rounds, length, named); err != nil {
+			return err
 		}
 	}
-	for range rounds { // one after the other in every round, so that a busy moment hits all alike
-		for i := range all {
-			if err := all[i].measure(length); err != nil {
-				return fmt.Errorf("%s: %w", all[i].name, err)
-			}
+	if slices.Contains(only, "scaling") {
+		scaling(length)
+	}
+	if slices.Contains(only, "memory") {
+		memory()
+	}
+	if slices.Contains(only, "churn") {
+		for _, machines := range []int{500, 10_000} {
+			churn(machines)
 		}
 	}
-	report(all)
-	return scaling(length)
+	return nil
+}
+
+func rivals(rounds int, length time.Duration, named string) error {
+	c, err := openCluster()
+	if err != nil {
+		return fmt.Errorf("stub of a cluster: %w", err)
+	}
+	defer c.close()
+	for _, one := range contests() {
+		if !strings.Contains(one.name, named) {
+			continue
+		}
+		if err := one.hold(rounds, length); err != nil {
+			return err
+		}
+		one.report()
+	}
+	return nil
 }
 
 // report prints ratios first, then what they are made of.
-func report(all []*contender) {
+func (c contest) report() {
 	by := map[string]figure{}
-	for _, c := range all {
-		by[c.name] = c.net()
+	for _, one := range c.contenders {
+		by[one.name] = one.net()
 	}
+	fmt.Printf("\n%s\n", strings.ToUpper(c.name[:1])+c.name[1:])
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ratio of time\t\ttarget")
-	for _, r := range []struct {
-		ours, theirs, target string
-	}{
-		{stampsOne, attributes, "0.50"}, {stampsThree, attributes, "0.50"}, {stampsThree, transform, "0.33"}, {stampsOne, transform, "0.33"},
-		{withoutLine, attributes, "0.50"}, {withoutLine, transform, "0.33"},
-		{onResource, attributes, ""}, {openstack, transformBody, "0.50"},
-	} {
+	for _, r := range c.ratios {
 		fmt.Fprintf(w, "%s / %s\t%.2f\t%s\n", r.ours, r.theirs, by[r.ours].ns/by[r.theirs].ns, r.target)
 	}
-	fmt.Fprintln(w, "\na record, net of copying the batch\tns\tallocations\tbytes")
-	for _, c := range all {
-		f := by[c.name]
-		fmt.Fprintf(w, "%s\t%.0f\t%.2f\t%.0f\n", c.name, f.ns, f.allocs, f.bytes)
+	fmt.Fprintln(w, "a record, net of copying the batch\tns\tallocations\tbytes")
+	for _, one := range c.contenders {
+		f := by[one.name]
+		fmt.Fprintf(w, "%s\t%.1f\t%.3f\t%.0f\n", one.name, f.ns, f.allocs, f.bytes)
 	}
 	_ = w.Flush()
 }

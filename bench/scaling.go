@@ -10,7 +10,7 @@ import (
 )
 
 // scaling measures look-ups by 1, 2 and 8 goroutines beside one that writes a thousand facts a second.
-func scaling(length time.Duration) error {
+func scaling(length time.Duration) {
 	x := identity.New(identity.Options{})
 	keys := make([]identity.Keys, records*batches)
 	for i := range keys {
@@ -43,5 +43,4 @@ func scaling(length time.Duration) error {
 		rate := float64(count.Load()) / (3 * length).Seconds()
 		fmt.Printf("%d goroutines              %.0f      %.2fM\n", readers, 1e9/rate*float64(readers), rate/1e6)
 	}
-	return nil
 }

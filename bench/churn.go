@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"text/tabwriter"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/identity"
+)
+
+// A simulated day: so many allocations, at a bound that holds a sixteenth of the identifiers that they
+// name.
+const (
+	churned    = 1_000_000
+	churnBound = 500_000
+)
+
+// churn puts a day's allocations on so many machines through a bounded index and prints its heap on the way. Each allocation
+// reimages its machine and has a workflow, three tasks with a request each, and some records that ask.
+func churn(machines int) {
+	x := identity.New(identity.Options{MaxSubjects: churnBound, Forget: true})
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "\nallocations on %d machines, at a bound of %d\theap MB\tsubjects\tforgotten\tknown of what came last\n", machines, churnBound)
+	before := heap()
+	day := int64(24 * time.Hour)
+	for i := range churned {
+		at := day * int64(i) / churned
+		if i%(churned/10) == 0 && i > 0 {
+			printChurn(w, x, i, before)
+		}
+		allocate(x, i, machines, at)
+	}
+	printChurn(w, x, churned, before)
+	runtime.KeepAlive(x)
+	_ = w.Flush()
+}
+
+func printChurn(w *tabwriter.Writer, x *identity.Index, until int, before uint64) {
+	s, known := x.Stats(), 0
+	const asked = 1000
+	for i := until - asked; i < until; i++ {
+		if r := x.Resolve(identity.Keys{{Kind: identity.Task, ID: uuid(4, 3*i)}}, 1, 1); r.Allocation == uuid(2, i) {
+			known++
+		}
+	}
+	fmt.Fprintf(w, "%d\t%.1f\t%d\t%d\t%d of %d\n", until, float64(heap()-before)/1e6, s.Subjects, s.Evicted, known, asked)
+}
+
+// allocate is one allocation's telemetry: assigned, installed, worked on, let go.
+func allocate(x *identity.Index, i, machines int, at int64) {
+	node := identity.Key{Kind: identity.Node, ID: uuid(1, i%machines)}
+	a := identity.Key{Kind: identity.Allocation, ID: uuid(2, i)}
+	instance := identity.Key{Kind: identity.NodeInstance, ID: uuid(5, i)}
+	flow := identity.Key{Kind: identity.Workflow, ID: uuid(3, i)}
+	held := int64(24*time.Hour) / churned * int64(machines)
+	for _, f := range []identity.Fact{
+		{Type: identity.Opened, Subject: node, Object: a, From: at},
+		{Type: identity.Opened, Subject: node, Object: instance, From: at},
+		{Type: identity.Closed, Subject: node, Object: instance, From: at + held - 2},
+		{Type: identity.Closed, Subject: node, Object: a, From: at + held - 1},
+	} {
+		_ = x.AddFrom("provisioner", f)
+	}
+	x.AddSeenFrom("provisioner", identity.Keys{flow, a}, nil)
+	for t := range 3 {
+		task := identity.Key{Kind: identity.Task, ID: uuid(4, 3*i+t)}
+		request := identity.Key{Kind: identity.Request, ID: uuid(6, 3*i+t)}
+		x.AddSeenFrom("provisioner", identity.Keys{task, flow}, nil)
+		x.AddSeenFrom("api", identity.Keys{request, flow}, nil)
+		x.Resolve(identity.Keys{task}, at, at)
+	}
+	x.Resolve(identity.Keys{node}, at+1, at+1)
+	x.Resolve(identity.Keys{instance}, at+1, at+1)
+}
