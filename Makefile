@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
 export CGO_ENABLED := 0
 
-.PHONY: help up build test test-stories scenarios openstack lint bench bench-identity examples clean $(addprefix bin/,$(BINARIES))
+.PHONY: help up build test test-stories scenarios openstack bench-verdict lint bench bench-identity examples clean $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -41,6 +41,9 @@ scenarios: ## the scoreboard: every story in every variant, beside four naive he
 
 openstack: ## real OpenStack runs with a known owner, where the data lies beside the project
 	$(GO) test -count=1 -v -run TestOpenStackFaults ./correlator
+
+bench-verdict: ## what a verdict costs, by size of the allocation, up to a million events
+	FAULTLINE_VERDICT_RUNS=100 FAULTLINE_VERDICT_RECORDS=1000000 $(GO) test -count=1 -v -run 'TestVerdictSpeed|TestLargeAllocations' ./correlator
 
 bench: build ## the figures of docs/benchmarks.md
 	bin/faultline bench

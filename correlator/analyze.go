@@ -43,7 +43,7 @@ func (c *Case) told(v Verdict) Allocation {
 	}
 	all := slices.Clone(c.Events)
 	for _, e := range c.Context {
-		if cited[e.Ref] {
+		if len(cited) > 0 && cited[e.Ref] {
 			all = append(all, e)
 		}
 	}

@@ -25,9 +25,11 @@ type Case struct {
 	failures map[*Trouble][]*Event
 	calls    map[string]bool // see userCalls
 	hung     map[string]bool // see hangups
-	failing  []*Event        // own events that tell of a failure
+	failing  spanning        // own events that tell of a failure
 	quiet    map[*Trouble][]*Event
-	all      []*Event // see inTime
+	threads  map[string][]*Event // see thread
+	seen     map[sight][]*Event  // selections of the allocation's own
+	around   *surroundings       // what belongs to nobody, shared by all cases
 }
 
 // Cases groups a gathering by allocation, in order of their ids.
@@ -41,10 +43,11 @@ func (g *Gathering) Cases() []*Case {
 			context = append(context, e)
 		}
 	}
-	slices.SortFunc(context, compareEvents)
+	context = inTime(context)
+	around := &surroundings{events: context}
 	out := make([]*Case, 0, len(own))
 	for id, events := range own {
-		c := &Case{ID: id, Profile: g.Profile, Index: g.Index, Now: g.Now, Events: order(events), Context: context}
+		c := &Case{ID: id, Profile: g.Profile, Index: g.Index, Now: g.Now, Events: order(events), Context: context, around: around}
 		c.Lifecycle = readLifecycle(c)
 		c.Troubles = findTroubles(c)
 		out = append(out, c)
@@ -89,75 +92,4 @@ func mentions(text, word string) bool {
 
 func wordByte(b byte) bool {
 	return b == '-' || b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z'
-}
-
-// AliveBetween says whether a layer's telemetry is proven alive in [from, to]: any record of it, whoever
-// it belongs to. It gives the newest such record.
-func (c *Case) AliveBetween(layer string, from, to int64) *Event {
-	return c.lastBetween(from, to, func(e *Event) bool { return e.inLayer(c.Profile, layer) })
-}
-
-// inLayer says whether a record proves that a layer's telemetry is alive: it is the layer's own, or a
-// heartbeat of one of its components.
-func (e *Event) inLayer(p *profile.Profile, layer string) bool {
-	if e.Layer == layer {
-		return true
-	}
-	return e.Is(semconv.EventHeartbeat) && p.Layer(e.Attr(semconv.Component), "", func(string) string { return "" }) == layer
-}
-
-// Shows says whether a record proves that a layer's telemetry is alive.
-func (c *Case) Shows(e *Event, layer string) bool { return e.inLayer(c.Profile, layer) }
-
-// lastBetween is the newest event in [from, to] of which ok holds, own or context.
-func (c *Case) lastBetween(from, to int64, ok func(*Event) bool) *Event {
-	all := c.inTime()
-	for i := firstAt(all, to+1) - 1; i >= 0 && all[i].At >= from; i-- {
-		if ok(all[i]) {
-			return all[i]
-		}
-	}
-	return nil
-}
-
-// firstAfter is the earliest event after a time of which ok holds, own or context.
-func (c *Case) firstAfter(t int64, ok func(*Event) bool) *Event {
-	all := c.inTime()
-	for _, e := range all[firstAt(all, t+1):] {
-		if ok(e) {
-			return e
-		}
-	}
-	return nil
-}
-
-// Each calls look for every event of [from, to], own and context, in order of time.
-func (c *Case) Each(from, to int64, look func(*Event)) {
-	all := c.inTime()
-	for _, e := range all[firstAt(all, from):] {
-		if e.At > to {
-			return
-		}
-		look(e)
-	}
-}
-
-// inTime is everything, own and context, in order of time.
-func (c *Case) inTime() []*Event {
-	if c.all == nil {
-		c.all = append(slices.Clone(c.Events), c.Context...)
-		slices.SortStableFunc(c.all, compareEvents)
-	}
-	return c.all
-}
-
-// firstAt is the position of the first event at or after a time.
-func firstAt(events []*Event, t int64) int {
-	i, _ := slices.BinarySearchFunc(events, t, func(e *Event, t int64) int {
-		if e.At < t {
-			return -1
-		}
-		return 1
-	})
-	return i
 }

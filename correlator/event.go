@@ -30,8 +30,9 @@ type Event struct {
 	// HTTP is the request that the record tells of, zero for most.
 	HTTP Exchange
 
-	derived bool // worked out of another record: it counts in no statistics
-	reading any  // what the rules read out of the words, kept so that each record is read once
+	beats   string // of a heartbeat: the layer of the component that is alive
+	derived bool   // worked out of another record: it counts in no statistics
+	reading any    // what the rules read out of the words, kept so that each record is read once
 }
 
 // Reading gives what read finds in the event, which is asked only once: rules are many, and each of them

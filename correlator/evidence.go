@@ -71,6 +71,10 @@ const (
 	moment   = int64(5 * time.Second) // what is written in one breath
 )
 
+// maxFailures bounds what is read around one trouble: the first of them say how it began, the last how it
+// ended. What lies between was said a thousand times before.
+const maxFailures = 4000
+
 // Failures lists, in order, the records that tell of failures around a trouble and concern it: the
 // allocation's own, and what nobody owns but names the machine.
 func (c *Case) Failures(t *Trouble) []*Event {
@@ -78,19 +82,26 @@ func (c *Case) Failures(t *Trouble) []*Event {
 		return list
 	}
 	var out []*Event
-	for _, e := range c.ownFailures() {
-		if e.EndAt() >= t.From-skew && e.At <= t.At+skew && c.concerns(e, t) {
+	for _, e := range c.ownFailures().around(t.From-skew, t.At+skew) {
+		if c.concerns(e, t) {
 			out = append(out, e)
 		}
 	}
 	if t.Node != "" {
-		for _, e := range c.ContextBetween(t.From-lookback, t.At+skew) {
-			if tellsOfFailure(e) && Names(e, t.Node) && !c.otherInstance(e, t) {
+		context := c.see(sight{what: seeFailing}).context
+		for _, e := range context[firstAt(context, t.From-lookback):] {
+			if e.At >= t.At+skew {
+				break
+			}
+			if Names(e, t.Node) && !c.otherInstance(e, t) {
 				out = append(out, e)
 			}
 		}
 	}
 	slices.SortStableFunc(out, compareEvents)
+	if len(out) > maxFailures {
+		out = append(out[:maxFailures/2:maxFailures/2], out[len(out)-maxFailures/2:]...)
+	}
 	if c.failures == nil {
 		c.failures = map[*Trouble][]*Event{}
 	}
@@ -99,14 +110,9 @@ func (c *Case) Failures(t *Trouble) []*Event {
 }
 
 // ownFailures are the allocation's own records that tell of a failure.
-func (c *Case) ownFailures() []*Event {
-	if c.failing == nil {
-		c.failing = []*Event{}
-		for _, e := range c.Events {
-			if tellsOfFailure(e) {
-				c.failing = append(c.failing, e)
-			}
-		}
+func (c *Case) ownFailures() spanning {
+	if c.failing.events == nil {
+		c.failing = spanningOf(c.see(sight{what: seeFailing}).own)
 	}
 	return c.failing
 }
@@ -126,18 +132,44 @@ func (c *Case) Quiet(t *Trouble) []*Event {
 		}
 	}
 	var out []*Event
-	if len(traces) > 0 {
-		c.Each(t.From-lookback, t.At+lookback, func(e *Event) {
-			if !e.IsEvent() && !e.Failed() && (traces[e.TraceID] || traces[e.Own(identity.Request)]) {
+	seen := map[*Event]bool{}
+	for id := range traces {
+		for _, e := range c.thread(id) {
+			if e.At >= t.From-lookback && e.At <= t.At+lookback && !seen[e] {
+				seen[e] = true
 				out = append(out, e)
 			}
-		})
+		}
 	}
+	slices.SortFunc(out, compareEvents)
 	if c.quiet == nil {
 		c.quiet = map[*Trouble][]*Event{}
 	}
 	c.quiet[t] = out
 	return out
+}
+
+// thread lists what was said below a warning under one trace or request.
+func (c *Case) thread(id string) []*Event {
+	if c.threads == nil {
+		c.threads = map[string][]*Event{}
+		all := c.see(sight{})
+		for _, list := range [][]*Event{all.own, all.context} {
+			for _, e := range list {
+				request := e.Own(identity.Request)
+				if e.TraceID == "" && request == "" || e.IsEvent() || e.Failed() {
+					continue
+				}
+				if e.TraceID != "" {
+					c.threads[e.TraceID] = append(c.threads[e.TraceID], e)
+				}
+				if request != "" && request != e.TraceID {
+					c.threads[request] = append(c.threads[request], e)
+				}
+			}
+		}
+	}
+	return c.threads[id]
 }
 
 // otherInstance says whether a record belongs to another installation than the one that the trouble

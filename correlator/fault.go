@@ -13,6 +13,10 @@ func (j *judgement) fault(k cause) Fault {
 		Summary: k.ev.Summary, Evidence: refs(k.ev.Records), Symptoms: []string{}, Contradicting: refs(k.ev.Against),
 		NextCheck: k.ev.NextCheck, SafeAction: k.ev.SafeAction, Owner: j.c.Profile.Owners[k.ev.Layer],
 	}
+	evidence := map[*Event]bool{}
+	for _, e := range k.ev.Records {
+		evidence[e] = true
+	}
 	var symptoms []*Event
 	cleared, still := int64(0), false
 	for _, t := range k.troubles {
@@ -20,8 +24,16 @@ func (j *judgement) fault(k cause) Fault {
 			still = true
 		}
 		cleared = max(cleared, t.Cleared)
-		symptoms = union(symptoms, union(t.Cites, j.c.Failures(t)))
+		for _, list := range [][]*Event{t.Cites, j.c.Failures(t)} {
+			for _, e := range list {
+				if !evidence[e] {
+					evidence[e] = true
+					symptoms = append(symptoms, e)
+				}
+			}
+		}
 	}
+	slices.SortFunc(symptoms, compareEvents)
 	if at := j.partyWorksAgain(k); at != 0 {
 		cleared, still = at, false
 	}
@@ -29,11 +41,7 @@ func (j *judgement) fault(k cause) Fault {
 		f.ClearedAt = new(Time)
 		*f.ClearedAt = Time(cleared)
 	}
-	for _, s := range symptoms {
-		if !slices.Contains(k.ev.Records, s) && len(f.Symptoms) < maxRefs {
-			f.Symptoms = append(f.Symptoms, s.Ref)
-		}
-	}
+	f.Symptoms = append(f.Symptoms, refs(symptoms)...)
 	return f
 }
 
@@ -42,8 +50,8 @@ func (j *judgement) partyWorksAgain(k cause) int64 {
 	if k.party == "" {
 		return 0
 	}
-	e := j.c.firstAfter(k.ev.Last, func(e *Event) bool {
-		return e.Is(semconv.EventTaskState) && e.Node == k.party && (e.To() == semconv.Dispatched || e.To() == semconv.Succeeded)
+	e := j.c.see(sight{seeEvent, "", semconv.EventTaskState}).first(k.ev.Last, func(e *Event) bool {
+		return e.Node == k.party && (e.To() == semconv.Dispatched || e.To() == semconv.Succeeded)
 	})
 	if e == nil {
 		return 0

@@ -2,12 +2,14 @@ package correlator
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // Gathering is a set of records, each once, resolved by all that the whole set says.
@@ -72,7 +74,7 @@ func Gather(records []*record.Record, facts []identity.Fact, p *profile.Profile,
 			g.Events = append(g.Events, &Event{Record: r, Key: key, Ref: record.Ref(key), derived: true})
 		}
 	}
-	slices.SortFunc(g.Events, func(a, b *Event) int { return cmp.Compare(a.Key, b.Key) })
+	sortByKey(g.Events)
 	slices.Sort(g.Doubtful)
 	g.Doubtful = slices.Compact(g.Doubtful)
 	for _, f := range facts {
@@ -88,11 +90,37 @@ func Gather(records []*record.Record, facts []identity.Fact, p *profile.Profile,
 	return g
 }
 
+// sortByKey compares the keys' first eight bytes side by side; they are digests, so that decides.
+func sortByKey(events []*Event) {
+	type keyed struct {
+		head uint64
+		e    *Event
+	}
+	list := make([]keyed, len(events))
+	for i, e := range events {
+		var head [8]byte
+		copy(head[:], e.Key)
+		list[i] = keyed{binary.BigEndian.Uint64(head[:]), e}
+	}
+	slices.SortFunc(list, func(a, b keyed) int {
+		if a.head != b.head {
+			return cmp.Compare(a.head, b.head)
+		}
+		return cmp.Compare(a.e.Key, b.e.Key)
+	})
+	for i := range list {
+		events[i] = list[i].e
+	}
+}
+
 func (g *Gathering) resolve(m Moment) {
 	g.Now = cmp.Or(m.AsOf, m.Now, newest(g.Events))
 	for _, e := range g.Events {
 		e.Resolution = g.Index.Resolve(e.Keys, e.Time, e.Observed)
 		e.Layer = g.Profile.Layer(e.Service, e.Scope, e.Record.Attr)
+		if e.Is(semconv.EventHeartbeat) {
+			e.beats = g.Profile.Layer(e.Attr(semconv.Component), "", func(string) string { return "" })
+		}
 		e.Text = textOf(e.Record)
 		e.Severity = g.Profile.Severity(e.Service, e.Body, e.Severity)
 		e.HTTP = exchangeOf(e.Record)

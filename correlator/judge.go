@@ -9,6 +9,9 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
+// maxTroubles bounds how many troubles of one allocation are explained one by one: the first and the last.
+const maxTroubles = 2000
+
 // Judge gives the verdict on a case by an ordered list of rules. A rule that panics is left out, named
 // among the findings, and the others go on.
 func Judge(c *Case, rules []Rule) Verdict { return judge(c, rules, nil) }
@@ -21,8 +24,14 @@ func judge(c *Case, rules []Rule, why *Reasoning) Verdict {
 	}}
 	j.v.Drift = drifts(c)
 	j.v.Findings = findings(c)
-	for _, t := range c.Troubles {
+	for i, t := range c.Troubles {
+		if i >= maxTroubles/2 && i < len(c.Troubles)-maxTroubles/2 {
+			continue
+		}
 		j.explain(t)
+	}
+	if more := len(c.Troubles) - maxTroubles; more > 0 {
+		j.v.Findings = append(j.v.Findings, Finding{Kind: "many_troubles", Summary: fmt.Sprintf("%d troubles between the first %d and the last %d were not judged one by one", more, maxTroubles/2, maxTroubles/2), Refs: []string{}})
 	}
 	j.driftFault()
 	j.conclude()
@@ -213,14 +222,15 @@ func (j *judgement) add(ev Evidence, t *Trouble) {
 	for i := range j.causes {
 		k := &j.causes[i]
 		if k.ev.Layer == ev.Layer && k.ev.Mechanism == ev.Mechanism && k.party == party {
-			k.ev.Records = union(k.ev.Records, ev.Records)
-			k.ev.Against = union(k.ev.Against, ev.Against)
+			k.ev.Records = append(k.ev.Records, ev.Records...) // put in order once, by conclude
+			k.ev.Against = append(k.ev.Against, ev.Against...)
 			k.ev.Onset, k.ev.Last = min(k.ev.Onset, ev.Onset), max(k.ev.Last, ev.Last)
 			k.ev.Weight, k.ev.Directness = max(k.ev.Weight, ev.Weight), min(k.ev.Directness, ev.Directness)
 			k.troubles = append(k.troubles, t)
 			return
 		}
 	}
+	ev.Records, ev.Against = slices.Clone(ev.Records), slices.Clone(ev.Against)
 	j.causes = append(j.causes, cause{ev: ev, troubles: []*Trouble{t}, party: party})
 }
 
@@ -253,8 +263,10 @@ func (j *judgement) causedByCancel(t *Trouble) bool {
 
 // conclude turns causes into faults and says what the outcome is.
 func (j *judgement) conclude() {
-	for _, k := range j.causes {
-		j.v.Faults = append(j.v.Faults, j.fault(k))
+	for i := range j.causes {
+		k := &j.causes[i]
+		k.ev.Records, k.ev.Against = union(k.ev.Records, nil), union(k.ev.Against, nil)
+		j.v.Faults = append(j.v.Faults, j.fault(*k))
 	}
 	rank := map[string]int{High: 0, Medium: 1, Low: 2}
 	index := make([]int, len(j.v.Faults))

@@ -138,7 +138,7 @@ func readLifecycle(c *Case) Lifecycle {
 			l.task(tasks, e)
 		}
 	}
-	for _, e := range c.Context {
+	for _, e := range c.see(sight{seeEvent, "", semconv.EventAudit}).context {
 		if handlesMachine(e) && slices.Contains(l.Nodes, e.Node) {
 			l.Hands = append(l.Hands, e)
 		}

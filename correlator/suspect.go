@@ -15,7 +15,7 @@ func (j *judgement) suspect(t *Trouble) {
 		}
 		alive := j.c.AliveBetween(layer, t.From, max(t.At, t.From))
 		if t.Node != "" && (layer == semconv.LayerNodeAgent || layer == semconv.LayerNode) {
-			alive = j.c.lastBetween(t.From, max(t.At, t.From), func(e *Event) bool { return e.inLayer(j.c.Profile, layer) && Names(e, t.Node) })
+			alive = j.c.aliveOn(layer, t.Node, t.From, max(t.At, t.From))
 		}
 		if j.v.Outcome == Undetermined && !slices.ContainsFunc(j.v.Candidates, func(c Candidate) bool { return c.Layer == layer }) {
 			j.v.Candidates = append(j.v.Candidates, Candidate{layer, t.What})

@@ -22,6 +22,17 @@ type Trouble struct {
 	Attempt  *Attempt // of a task
 	Call     string   // of a request: what was asked
 	Cleared  int64    // the first success of the same, 0 while there is none
+
+	reading any // see Reading
+}
+
+// Reading gives what read finds in the trouble, which is asked only once: many rules want to know the same.
+// Judging one allocation is one goroutine's work.
+func (t *Trouble) Reading(read func() any) any {
+	if t.reading == nil {
+		t.reading = read()
+	}
+	return t.reading
 }
 
 // TroubleKind is what sort of obligation was broken.
@@ -70,6 +81,7 @@ func explains(deep, t *Trouble) bool {
 
 func taskTroubles(c *Case) []*Trouble {
 	var out []*Trouble
+	madeGood := laterSuccess(c.Lifecycle.Tasks)
 	for i, a := range c.Lifecycle.Tasks {
 		if a.Over == nil {
 			continue
@@ -94,13 +106,29 @@ func taskTroubles(c *Case) []*Trouble {
 			Kind: TaskTrouble, From: a.From(), At: a.Over.At, Owes: owes, Node: a.Node, Instance: a.Instance, Attempt: a,
 			What: join("task", a.Task, parenthesis(a.Type), what), Cites: distinct(a.Queued, a.Taken, a.Over),
 		}
-		for _, later := range c.Lifecycle.Tasks[i+1:] {
-			if later.Over != nil && later.Over.To() == semconv.Succeeded && (later.Task == a.Task || later.Type == a.Type && a.Type != "") {
-				t.Cleared = later.Over.At
-				break
-			}
+		if k := madeGood[i]; k >= 0 {
+			t.Cleared = c.Lifecycle.Tasks[k].Over.At
 		}
 		out = append(out, t)
+	}
+	return out
+}
+
+// laterSuccess gives for every attempt the next one after it that succeeded at the same task, or at one of its
+// type; -1 where there is none.
+func laterSuccess(tasks []*Attempt) []int {
+	out := make([]int, len(tasks))
+	next := map[string]int{}
+	for i, a := range slices.Backward(tasks) {
+		out[i] = -1
+		for _, key := range []string{"task " + a.Task, "type " + a.Type} {
+			if k, ok := next[key]; ok && key != "type " && (out[i] < 0 || k < out[i]) {
+				out[i] = k
+			}
+		}
+		if a.Over != nil && a.Over.To() == semconv.Succeeded {
+			next["task "+a.Task], next["type "+a.Type] = i, i
+		}
 	}
 	return out
 }

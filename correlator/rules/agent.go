@@ -41,20 +41,12 @@ func silentAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	if !t.NeverTaken() || t.Node == "" {
 		return nil
 	}
-	of := func(layer string) func(*correlator.Event) bool {
-		return func(e *correlator.Event) bool { return e.Layer == layer && correlator.Names(e, t.Node) }
-	}
-	agent, host := of(semconv.LayerNodeAgent), of(semconv.LayerNode)
-	var agentBefore, agentDuring, hostDuring, layerAlive *correlator.Event
-	c.Each(t.From-int64(24*time.Hour), c.Now, func(e *correlator.Event) {
-		switch {
-		case agent(e) && e.At <= t.From:
-			agentBefore = e
-		case agent(e) && e.At <= t.At:
-			agentDuring = e
-		case host(e) && e.At > t.From && e.At <= t.At+int64(time.Minute):
-			hostDuring = e
-		case e.Is(semconv.EventHeartbeat) && c.Profile.Layer(e.Attr(semconv.Component), "", none) == semconv.LayerNodeAgent && e.At > t.From:
+	agentBefore := c.LastOf(semconv.LayerNodeAgent, t.Node, t.From-int64(24*time.Hour), t.From)
+	agentDuring := c.LastOf(semconv.LayerNodeAgent, t.Node, t.From+1, t.At)
+	hostDuring := c.LastOf(semconv.LayerNode, t.Node, t.From+1, t.At+int64(time.Minute))
+	var layerAlive *correlator.Event
+	c.EachEvent(semconv.EventHeartbeat, t.From+1, c.Now, func(e *correlator.Event) {
+		if layerAlive == nil && c.Shows(e, semconv.LayerNodeAgent) {
 			layerAlive = e
 		}
 	})
@@ -112,9 +104,9 @@ func rebooted(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		return nil
 	}
 	var before, after *correlator.Event
-	c.Each(t.From-int64(time.Hour), t.At+int64(10*time.Minute), func(e *correlator.Event) {
+	c.EachBoot(t.Node, t.From-int64(time.Hour), t.At+int64(10*time.Minute), func(e *correlator.Event) {
 		boot := e.Own(identity.Boot)
-		if boot == "" || !correlator.Names(e, t.Node) || t.Instance != "" && e.NodeInstance != "" && e.NodeInstance != t.Instance {
+		if t.Instance != "" && e.NodeInstance != "" && e.NodeInstance != t.Instance {
 			return
 		}
 		switch {

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -114,14 +113,21 @@ func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 
 // withPeers adds what others saw of the same requests: it ties a proxy's line to whoever asked.
 func withPeers(records, failures []*correlator.Event) []*correlator.Event {
-	out := records
-	for _, e := range failures {
-		for _, r := range records {
-			same := e.HTTP.Path != "" && e.HTTP.Path == r.HTTP.Path && e.HTTP.Status == r.HTTP.Status
-			if e != r && same && !slices.Contains(out, e) {
-				out = append(out, e)
-			}
+	type answer struct {
+		path   string
+		status int
+	}
+	seen, known := map[answer]bool{}, map[*correlator.Event]bool{}
+	for _, r := range records {
+		known[r] = true
+		if r.HTTP.Path != "" {
+			seen[answer{r.HTTP.Path, r.HTTP.Status}] = true
 		}
 	}
-	return out
+	for _, e := range failures {
+		if !known[e] && seen[answer{e.HTTP.Path, e.HTTP.Status}] {
+			records = append(records, e)
+		}
+	}
+	return records
 }

@@ -20,9 +20,8 @@ func overdue() []correlator.Rule {
 			}
 			var sign, complaint *correlator.Event
 			var signs []*correlator.Event
-			c.Each(t.From-int64(10*time.Minute), c.Now, func(e *correlator.Event) {
+			c.EachIn(t.Owes, t.From-int64(10*time.Minute), c.Now, func(e *correlator.Event) {
 				switch {
-				case !c.Shows(e, t.Owes):
 				case e.At > t.At:
 					if t.Node == "" || correlator.Names(e, t.Node) || e.Is(semconv.EventHeartbeat) {
 						sign = e

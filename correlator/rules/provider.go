@@ -53,7 +53,7 @@ func reimagedUnasked(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 		return nil
 	}
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
-	c.Each(t.Attempt.Taken.At, t.At, func(e *correlator.Event) {
+	c.EachIn(semconv.LayerProvider, t.Attempt.Taken.At, t.At, func(e *correlator.Event) {
 		if e.Layer != semconv.LayerProvider || e.IsEvent() || named(e) != nil || !correlator.Names(e, t.Node) {
 			return
 		}

@@ -17,10 +17,7 @@ const rolledOut = 15 * time.Minute
 // rollout's).
 func byRollout(c *correlator.Case, ev correlator.Evidence, mechanism string, words ...string) correlator.Evidence {
 	var change *correlator.Event
-	c.Each(ev.Onset-int64(rolledOut), ev.Onset+int64(30*time.Second), func(e *correlator.Event) {
-		if !e.Is(semconv.EventDeploy) {
-			return
-		}
+	c.EachEvent(semconv.EventDeploy, ev.Onset-int64(rolledOut), ev.Onset+int64(30*time.Second), func(e *correlator.Event) {
 		what := strings.ToLower(e.Attr(semconv.Component) + " " + e.Attr(semconv.Config) + " " + e.Attr(semconv.Version) + " " + e.Text)
 		for _, w := range words {
 			if strings.Contains(what, w) {

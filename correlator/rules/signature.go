@@ -39,6 +39,7 @@ type signature struct {
 var table = sync.OnceValue(func() (t struct {
 	signatures []signature
 	wrappers   []string
+	needles    *needles // of the signatures' words, by place in the table
 }) {
 	var err error
 	if t.signatures, err = config.Parse("signatures.yaml", signatureText, t.signatures); err != nil {
@@ -47,8 +48,26 @@ var table = sync.OnceValue(func() (t struct {
 	if t.wrappers, err = config.Parse("wrappers.yaml", wrapperText, t.wrappers); err != nil {
 		panic(err)
 	}
+	t.needles = &needles{}
+	for i := range t.signatures {
+		for _, w := range t.signatures[i].Any {
+			t.needles.add(w, i)
+		}
+	}
 	return t
 })
+
+// asking gives the places of the signatures of whose words one stands in the text, in the table's order.
+func asking(text string) []int {
+	var out []int
+	table().needles.in(text, func(i int) {
+		if !slices.Contains(out, i) {
+			out = append(out, i)
+		}
+	})
+	slices.Sort(out)
+	return out
+}
 
 // signatures makes a rule of every entry of the table.
 func signatures() []correlator.Rule {
@@ -72,15 +91,13 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 	if s.Weight == "telling" {
 		ev.Weight = correlator.Telling
 	}
-	for _, e := range c.Failures(t) {
-		if named(e) != s {
-			continue
-		}
+	told := wordsOf(c, t)
+	for _, e := range told.failures[s] {
 		ev.Records = append(ev.Records, e)
 		ev.Directness = min(ev.Directness, s.directness(e))
 	}
-	for _, e := range c.Quiet(t) {
-		if e.Layer == s.Layer && named(e) == s {
+	for _, e := range told.quiet[s] {
+		if e.Layer == s.Layer {
 			ev.Records = append(ev.Records, e)
 			ev.Directness = correlator.Itself
 		}
@@ -101,6 +118,28 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 		ev = byRollout(c, ev, "code", "worker", "provisioner", "operator", "workflow", "temporal")
 	}
 	return []correlator.Evidence{ev}
+}
+
+// words are the records around a trouble, by the cause that they name.
+type words struct {
+	failures, quiet map[*signature][]*correlator.Event
+}
+
+func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
+	return t.Reading(func() any {
+		w := &words{map[*signature][]*correlator.Event{}, map[*signature][]*correlator.Event{}}
+		for _, e := range c.Failures(t) {
+			if s := named(e); s != nil {
+				w.failures[s] = append(w.failures[s], e)
+			}
+		}
+		for _, e := range c.Quiet(t) {
+			if s := named(e); s != nil {
+				w.quiet[s] = append(w.quiet[s], e)
+			}
+		}
+		return w
+	}).(*words)
 }
 
 // directness is how close the witness of a signature stood. Certificates and the network have no voice
@@ -126,13 +165,14 @@ func named(e *correlator.Event) *signature {
 func read(e *correlator.Event) *signature {
 	var best *signature
 	bestRank := len(table().signatures)
-	if e.Text == "" {
+	ask := asking(e.Text)
+	if len(ask) == 0 {
 		return nil
 	}
 	for line := range strings.SplitSeq(e.Text, "\n") {
 		var deepest *signature
 		rank, at := 0, -1
-		for i := range table().signatures {
+		for _, i := range ask {
 			s := &table().signatures[i]
 			if p := s.matches(e, line); p > at {
 				deepest, rank, at = s, i, p

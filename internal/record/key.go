@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"hash"
 
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -13,18 +12,18 @@ import (
 // else a span's own ids, else a digest of service, time and content. It is text that can be compared
 // and stored; Ref is the short form for people.
 func (r *Record) Key() string {
-	d := digest{sha256.New()}
+	var room [1024]byte
+	d := digest(room[:0])
 	id, _ := r.Attrs.Get(semconv.EventIDKey)
 	switch {
 	case id != "":
-		d.text("event", r.Service, id)
+		d = d.text("event", r.Service, id)
 	case r.Signal == Span && r.TraceID != "" && r.SpanID != "":
-		d.text("span", r.TraceID, r.SpanID)
+		d = d.text("span", r.TraceID, r.SpanID)
 	default:
-		d.text("content", r.Service)
-		d.content(r)
+		d = d.text("content", r.Service).content(r)
 	}
-	return hex.EncodeToString(d.Sum(nil)[:16])
+	return d.sum()
 }
 
 // Ref is how answers cite a record: "e-" and sixteen hex digits, derived from its key.
@@ -33,47 +32,47 @@ func Ref(key string) string { return "e-" + key[:min(16, len(key))] }
 // Content is a digest of all that the emitter said: two records with one key and different contents
 // are a conflict.
 func (r *Record) Content() string {
-	d := digest{sha256.New()}
-	d.content(r)
-	return hex.EncodeToString(d.Sum(nil)[:16])
+	var room [1024]byte
+	return digest(room[:0]).content(r).sum()
 }
 
-type digest struct{ hash.Hash }
+// digest is what is going to be hashed: written whole, because a hash in small pieces costs twice as much.
+type digest []byte
 
-func (d digest) text(parts ...string) {
-	var n [8]byte
+func (d digest) sum() string {
+	h := sha256.Sum256(d)
+	return hex.EncodeToString(h[:16])
+}
+
+func (d digest) text(parts ...string) digest {
 	for _, p := range parts {
-		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
-		d.Write(n[:])
-		d.Write([]byte(p))
+		d = append(binary.BigEndian.AppendUint64(d, uint64(len(p))), p...)
 	}
+	return d
 }
 
-func (d digest) number(parts ...int64) {
-	var n [8]byte
+func (d digest) number(parts ...int64) digest {
 	for _, p := range parts {
-		binary.BigEndian.PutUint64(n[:], uint64(p)) //nolint:gosec // a digest keeps the bits
-		d.Write(n[:])
+		d = binary.BigEndian.AppendUint64(d, uint64(p)) //nolint:gosec // a digest keeps the bits
 	}
+	return d
 }
 
-func (d digest) attrs(a Attrs) {
-	d.number(int64(len(a)))
+func (d digest) attrs(a Attrs) digest {
+	d = d.number(int64(len(a)))
 	for i := range a {
-		d.text(a[i].Key, a[i].Value)
+		d = d.text(a[i].Key, a[i].Value)
 	}
+	return d
 }
 
 // content leaves out when collectors saw the record, and what they added: neither is the emitter's.
-func (d digest) content(r *Record) {
-	d.number(int64(r.Signal), r.Time, r.End, int64(r.Severity))
-	d.text(r.Service, r.Scope, r.Name, r.SeverityText, r.Body, r.TraceID, r.SpanID, r.ParentID, r.SpanKind, r.Status, r.StatusMessage)
-	d.attrs(r.Resource)
-	d.attrs(r.Attrs)
-	d.number(int64(len(r.Events)))
+func (d digest) content(r *Record) digest {
+	d = d.number(int64(r.Signal), r.Time, r.End, int64(r.Severity))
+	d = d.text(r.Service, r.Scope, r.Name, r.SeverityText, r.Body, r.TraceID, r.SpanID, r.ParentID, r.SpanKind, r.Status, r.StatusMessage)
+	d = d.attrs(r.Resource).attrs(r.Attrs).number(int64(len(r.Events)))
 	for _, e := range r.Events {
-		d.number(e.Time)
-		d.text(e.Name)
-		d.attrs(e.Attrs)
+		d = d.number(e.Time).text(e.Name).attrs(e.Attrs)
 	}
+	return d
 }
