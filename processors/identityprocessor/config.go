@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"time"
 
+	"go.opentelemetry.io/collector/config/configoptional"
+
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/processors/identityprocessor/linkstore"
 )
 
 // Config of the processor.
@@ -18,6 +21,9 @@ type Config struct {
 	MaxSubjects int `mapstructure:"max_subjects"`
 	// Tolerance is how far two clocks may differ at the edges of a node instance's life.
 	Tolerance time.Duration `mapstructure:"tolerance"`
+	// Links shares what is learnt with other replicas, and with this one after a restart, through the
+	// store; off where the key is absent.
+	Links configoptional.Optional[linkstore.Config] `mapstructure:"links"`
 }
 
 // Validate names the key that is wrong.

@@ -5,11 +5,13 @@ import (
 	"sync"
 
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/processor"
 	"go.opentelemetry.io/collector/processor/processorhelper"
 
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/processors/identityprocessor/linkstore"
 )
 
 // Type is the name of the component in a configuration.
@@ -25,7 +27,7 @@ func NewFactory() processor.Factory {
 }
 
 func createDefaultConfig() component.Config {
-	return &Config{MaxSubjects: identity.DefaultMaxSubjects}
+	return &Config{MaxSubjects: identity.DefaultMaxSubjects, Links: configoptional.Default(linkstore.DefaultConfig())}
 }
 
 // factory keeps one processor for each configured one: the Collector creates one a pipeline.
@@ -50,6 +52,23 @@ func (f *factory) processor(set processor.Settings, cfg component.Config) (*iden
 	return p, nil
 }
 
+// start starts the processor with its first pipeline.
+func (f *factory) start(cfg component.Config) component.StartFunc {
+	return func(ctx context.Context, _ component.Host) error {
+		f.mu.Lock()
+		p := f.shared[cfg.(*Config)]
+		first := p != nil && !p.started
+		if first {
+			p.started = true
+		}
+		f.mu.Unlock()
+		if !first {
+			return nil
+		}
+		return p.start(ctx)
+	}
+}
+
 // shutdown forgets the processor with its last pipeline.
 func (f *factory) shutdown(cfg component.Config) component.ShutdownFunc {
 	return func(context.Context) error {
@@ -71,6 +90,7 @@ func (f *factory) shutdown(cfg component.Config) component.ShutdownFunc {
 func (f *factory) options(cfg component.Config) []processorhelper.Option {
 	return []processorhelper.Option{
 		processorhelper.WithCapabilities(consumer.Capabilities{MutatesData: true}),
+		processorhelper.WithStart(f.start(cfg)),
 		processorhelper.WithShutdown(f.shutdown(cfg)),
 	}
 }

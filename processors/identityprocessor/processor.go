@@ -2,6 +2,7 @@ package identityprocessor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/processors/identityprocessor/linkstore"
 )
 
 // identityProcessor is what all pipelines of one configured processor share. It is safe for concurrent
@@ -22,9 +24,12 @@ type identityProcessor struct {
 	index     *identity.Index
 	names     *names
 	telemetry *telemetry
+	links     *linkstore.Follower // nil where nothing is shared
 	now       func() time.Time
 
-	pipelines int // under the factory's lock
+	// Under the factory's lock.
+	pipelines int
+	started   bool
 }
 
 func newProcessor(cfg *Config, set processor.Settings) (*identityProcessor, error) {
@@ -37,10 +42,29 @@ func newProcessor(cfg *Config, set processor.Settings) (*identityProcessor, erro
 	if err != nil {
 		return nil, err
 	}
-	return &identityProcessor{profile: p, names: &names{profile: p}, index: x, telemetry: t, now: time.Now}, nil
+	out := &identityProcessor{profile: p, names: &names{profile: p}, index: x, telemetry: t, now: time.Now}
+	if cfg.Links.HasValue() {
+		if out.links, err = linkstore.New(cfg.Links.Get(), x, set.TelemetrySettings); err != nil {
+			return nil, errors.Join(fmt.Errorf("links: %w", err), t.stop())
+		}
+	}
+	return out, nil
 }
 
-func (p *identityProcessor) stop() error { return p.telemetry.stop() }
+// start waits for a warm start, within its bounds.
+func (p *identityProcessor) start(ctx context.Context) error {
+	if p.links == nil {
+		return nil
+	}
+	return p.links.Start(ctx)
+}
+
+func (p *identityProcessor) stop() error {
+	if p.links == nil {
+		return p.telemetry.stop()
+	}
+	return errors.Join(p.links.Stop(), p.telemetry.stop())
+}
 
 // logs learns from the whole batch before it resolves any of it, so that the order within a batch does
 // not matter.
