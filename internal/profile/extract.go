@@ -161,10 +161,30 @@ func (p *Profile) FromText(out identity.Keys, service, text string) identity.Key
 		if stated.has(pt.kind) && single.has(pt.kind) || !pt.mayMatch(service, &l) {
 			continue
 		}
+		if pt.shape != nil && pt.id == "" {
+			out = pt.shaped(out, text, excepted)
+			continue
+		}
 		for _, m := range pt.re.FindAllStringSubmatchIndex(text, identity.MaxKeysPerRecord+1) {
 			if id := group(text, m); !slices.Contains(excepted, id) {
 				out = out.Add(pt.kind, pt.made(text, id, m))
 			}
+		}
+	}
+	return out
+}
+
+// shaped adds what an expression of fixed length finds.
+func (p *pattern) shaped(out identity.Keys, text string, excepted []string) identity.Keys {
+	from := 0
+	for range identity.MaxKeysPerRecord + 1 {
+		start := p.shape.next(text, from)
+		if start < 0 {
+			break
+		}
+		from = start + len(p.shape.places)
+		if id := text[start:from]; !slices.Contains(excepted, id) {
+			out = out.Add(p.kind, id)
 		}
 	}
 	return out
