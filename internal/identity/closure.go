@@ -28,12 +28,15 @@ func (s *subject) direct() []string {
 // It is the one whose neighbours belong to the most allocations (an image has many, a request two), and
 // all of them where that ties: a record on nobody's timeline is better than one on the wrong one. Then
 // again without it, until nothing meets.
-func solve(from *subject) {
+func (x *Index) solve(from *subject) {
 	members := collect(from)
-	r := &region{}
+	r := &region{slot: from.slot}
 	g := graph{members: members, at: make(map[*subject]int, len(members))}
 	for i, s := range members {
 		g.at[s] = i
+		if s.region != nil {
+			x.touch(s.region.slot)
+		}
 		s.region, s.label, s.shared = r, "", false
 	}
 	g.init()

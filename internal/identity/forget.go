@@ -56,9 +56,9 @@ func (x *Index) forget() bool {
 	if biggest == nil {
 		return false
 	}
-	victims, turned := biggest.unused(min(forgetBatch, max(1, len(biggest.ring)/16)), x.epoch)
+	victims, turned := biggest.unused(min(forgetBatch, max(1, len(biggest.ring)/16)), x.epoch.Load())
 	if turned {
-		x.epoch++
+		x.epoch.Add(1)
 	}
 	labels := make([]string, len(victims))
 	v := view{x: x, write: true}
@@ -70,10 +70,11 @@ func (x *Index) forget() bool {
 	for i, s := range victims {
 		s.gone = true
 		delete(x.subjects, s.key)
-		s.stale()
+		x.touch(s.slot)
+		x.stale(s)
 		for _, p := range s.peers.list {
 			p.peers.remove(s)
-			p.haunt(labels[i])
+			x.haunt(p, labels[i])
 		}
 	}
 	x.sources.evicted += len(victims)

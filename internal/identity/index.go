@@ -1,6 +1,9 @@
 package identity
 
-import "strings"
+import (
+	"strings"
+	"sync/atomic"
+)
 
 // Options of an Index. The zero value is the default profile's behaviour.
 type Options struct {
@@ -13,6 +16,9 @@ type Options struct {
 	// that holds most. A Collector that runs for months does so; a reader whose answers must not depend
 	// on the order of arrival does not.
 	Forget bool
+	// Remember is how many answers are kept, so that keys which come again cost one look-up: see Recall.
+	// Up to 200 bytes each; 0 keeps none.
+	Remember int
 	// Tolerance is how far, in nanoseconds, the clocks of a binding's and of a record's source may
 	// differ at the edge of a node instance's life.
 	Tolerance int64
@@ -36,8 +42,9 @@ type Index struct {
 	refused  map[error]int
 	full     int
 	sources  sources
-	epoch    uint32 // counts up as subjects are made
-	made     int    // in this epoch
+	epoch    atomic.Uint32 // counts up as subjects are made
+	made     int           // in this epoch
+	memo     *memo         // nil unless Remember is set
 }
 
 // New gives an empty index.
@@ -45,7 +52,11 @@ func New(opt Options) *Index {
 	if opt.MaxSubjects == 0 {
 		opt.MaxSubjects = DefaultMaxSubjects
 	}
-	return &Index{opt: opt, subjects: map[Key]*subject{}, refused: map[error]int{}}
+	x := &Index{opt: opt, subjects: map[Key]*subject{}, refused: map[error]int{}}
+	if opt.Remember > 0 {
+		x.memo = newMemo(opt.Remember)
+	}
+	return x
 }
 
 // Add takes one fact. It returns why a fact was refused (see Fact.Check); a refused fact changes
@@ -187,9 +198,10 @@ func (x *Index) add(f Fact) {
 			return
 		}
 		s.derived = false
-		s.stale()
+		x.touch(s.slot)
+		x.stale(s)
 		for _, p := range s.peers.list {
-			p.stale() // what a border connects now was not worked out together with it
+			x.stale(p) // what a border connects now was not worked out together with it
 		}
 		if f.Object.Kind.Immovable() && f.Subject.Kind.Immovable() {
 			x.link(s, f.Object)
@@ -204,6 +216,7 @@ func (x *Index) add(f Fact) {
 		}
 		if list.add(move{f.Type, f.Object.ID, f.From}) {
 			s.derived = false
+			x.touch(s.slot)
 		}
 	}
 }
@@ -211,13 +224,14 @@ func (x *Index) add(f Fact) {
 func (x *Index) addSeen(s *subject, object Key) {
 	switch {
 	case object.Kind == Allocation:
-		s.allocate(object.ID)
+		x.allocate(s, object.ID)
 	case object.Kind.Immovable():
 		x.link(s, object)
 	default: // installation → node, boot → installation
 		if !s.binds.has(bind{object, Always, Forever}) {
 			object.ID = strings.Clone(object.ID)
 			s.binds.add(bind{object, Always, Forever})
+			x.touch(s.slot)
 		}
 	}
 }
@@ -229,14 +243,14 @@ func (x *Index) link(s *subject, object Key) {
 		return
 	}
 	o.peers.add(s)
-	s.meet(o)
-	o.meet(s)
-	join(s, o)
+	x.meet(s, o)
+	x.meet(o, s)
+	x.join(s, o)
 }
 
 func (x *Index) subject(k Key) *subject {
 	if s := x.subjects[k]; s != nil {
-		s.use(x.epoch)
+		s.use(x.epoch.Load())
 		return s
 	}
 	if len(x.subjects) >= x.opt.MaxSubjects && (!x.opt.Forget || !x.forget()) {
@@ -245,13 +259,17 @@ func (x *Index) subject(k Key) *subject {
 	}
 	k.ID = strings.Clone(k.ID) // it may be a part of a long line
 	s := &subject{key: k}
-	s.use(x.epoch)
+	s.use(x.epoch.Load())
 	x.subjects[k] = s
+	if x.memo != nil {
+		s.slot = x.memo.slot(k)
+		x.touch(s.slot)
+	}
 	if x.opt.Forget {
 		x.sources.remember(s)
 		if x.made++; x.made > x.opt.MaxSubjects/16 {
 			x.made = 0
-			x.epoch++
+			x.epoch.Add(1)
 		}
 	}
 	return s

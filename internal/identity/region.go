@@ -9,35 +9,36 @@ package identity
 type region struct {
 	stale   bool
 	plain   bool
+	slot    uint16     // of its version: see memo
 	label   string     // the allocation of a plain region
 	members []*subject // of a plain region
 }
 
 // settle gives a subject that nothing was worked out for a plain region of its own, if all that it is
 // connected to are the given number of new edges.
-func (s *subject) settle(edges int) {
+func (x *Index) settle(s *subject, edges int) {
 	if s.region != nil || !s.key.Kind.Immovable() || len(s.peers.list) > edges || len(s.binds.list) > 0 || len(s.ghosts) > 0 || len(s.allocations) > 1 {
 		return
 	}
-	s.region = &region{plain: true, members: []*subject{s}}
+	s.region = &region{plain: true, slot: s.slot, members: []*subject{s}}
 	if len(s.allocations) == 1 {
 		s.region.label = s.allocations[0]
 	}
 }
 
 // join accounts for a new edge between two subjects.
-func join(a, b *subject) {
+func (x *Index) join(a, b *subject) {
 	if a.border() || b.border() {
 		return // a border connects nothing
 	}
-	a.settle(1)
-	b.settle(1)
+	x.settle(a, 1)
+	x.settle(b, 1)
 	into, from := a.region, b.region
 	switch {
 	case into == nil || from == nil || into.stale || from.stale || !into.plain || !from.plain,
 		into.label != from.label && into.label != "" && from.label != "":
-		a.stale()
-		b.stale()
+		x.stale(a)
+		x.stale(b)
 		return
 	case into == from:
 		return
@@ -48,10 +49,12 @@ func join(a, b *subject) {
 		s.region = into
 	}
 	into.members = append(into.members, from.members...)
-	if into.label == "" {
+	if into.label == "" && from.label != "" {
 		into.label = from.label
+		x.touch(into.slot)
 	}
 	from.members, from.stale = nil, true
+	x.touch(from.slot)
 }
 
 // border says whether a subject is bound to two allocations directly.
@@ -64,8 +67,9 @@ func (v *view) allocationOf(s *subject) string {
 			v.stale = true
 			return ""
 		}
-		solve(s)
+		v.x.solve(s)
 	}
+	v.grounds.on(s.region.slot)
 	return s.allocation()
 }
 

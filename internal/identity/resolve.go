@@ -31,7 +31,8 @@ func (x *Index) Resolve(keys Keys, at, observed int64) Resolution {
 func (x *Index) ResolveFound(keys Keys, found Subjects, at, observed int64) Resolution {
 	var own [8]*subject // records rarely carry more
 	part := x.mu.RLock()
-	v := view{x: x, subjects: x.look(own[:0], keys, found)}
+	v := view{x: x}
+	v.subjects = v.look(own[:0], keys, found)
 	r := v.resolve(keys, at, observed)
 	part.RUnlock()
 	if !v.stale {
@@ -39,8 +40,33 @@ func (x *Index) ResolveFound(keys Keys, found Subjects, at, observed int64) Reso
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	v = view{x: x, subjects: x.look(own[:0], keys, found), write: true}
+	v = view{x: x, write: true}
+	v.subjects = v.look(own[:0], keys, found)
 	return v.resolve(keys, at, observed)
+}
+
+// ResolveRemember is ResolveFound, and keeps the answer for Recall under the keys' fingerprint.
+func (x *Index) ResolveRemember(p Print, keys Keys, found Subjects, at, observed int64) Resolution {
+	var own [8]*subject
+	g := grounds{from: Always, to: Forever}
+	part := x.mu.RLock()
+	v := view{x: x, grounds: &g}
+	v.subjects = v.look(own[:0], keys, found)
+	r := v.resolve(keys, at, observed)
+	if !v.stale {
+		x.memo.remember(p, &g, x.epoch.Load(), &r)
+		part.RUnlock()
+		return r
+	}
+	part.RUnlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	g = grounds{from: Always, to: Forever}
+	v = view{x: x, write: true, grounds: &g}
+	v.subjects = v.look(own[:0], keys, found)
+	r = v.resolve(keys, at, observed)
+	x.memo.remember(p, &g, x.epoch.Load(), &r)
+	return r
 }
 
 // view is one resolution. Without the write lock it works nothing out; where it would have to it says
@@ -48,27 +74,41 @@ func (x *Index) ResolveFound(keys Keys, found Subjects, at, observed int64) Reso
 type view struct {
 	x            *Index
 	write, stale bool
+	grounds      *grounds // nil where nobody asks
 
 	kinds    uint32     // of the keys
 	subjects []*subject // of the keys, nil for unknown ones
 }
 
 // look finds the subjects of the keys, once.
-func (x *Index) look(out []*subject, keys Keys, found Subjects) []*subject {
+func (v *view) look(out []*subject, keys Keys, found Subjects) []*subject {
+	epoch := v.x.epoch.Load()
 	for i := range keys {
 		var s *subject
 		if i < len(found) {
 			s = found[i]
 		}
 		if keys[i].Kind != Allocation && (s == nil || s.gone) {
-			s = x.subjects[keys[i]]
+			s = v.x.subjects[keys[i]]
 		}
 		if s != nil {
-			s.use(x.epoch)
+			s.use(epoch)
 		}
+		v.rest(keys[i], s)
 		out = append(out, s)
 	}
 	return out
+}
+
+// rest notes that the answer rests on a key, known or not.
+func (v *view) rest(k Key, s *subject) {
+	switch {
+	case v.grounds == nil || k.Kind == Allocation:
+	case s != nil:
+		v.grounds.on(s.slot)
+	default:
+		v.grounds.on(v.x.memo.slot(k))
+	}
 }
 
 func (v *view) has(k Kind) bool { return v.kinds&(1<<k) != 0 }
@@ -84,8 +124,9 @@ func (v *view) of(keys Keys, k Key) *subject {
 	}
 	s := v.x.subjects[k]
 	if s != nil {
-		s.use(v.x.epoch)
+		s.use(v.x.epoch.Load())
 	}
+	v.rest(k, s)
 	return s
 }
 
@@ -156,7 +197,7 @@ func (v *view) ofKind(keys Keys, kind Kind, at int64, r *Resolution) (key Key, a
 			key, allocation = keys[i], a
 		}
 		if r.Workflow == "" && kind != Workflow {
-			r.Workflow = s.workflow(at)
+			r.Workflow = v.workflow(s, at)
 		}
 	}
 	return key, allocation, agreed
@@ -168,6 +209,8 @@ func (v *view) belongs(s *subject, at int64, chain int) string {
 	if len(s.binds.list) > 0 && chain > 0 {
 		best, since, found, tied, elsewhen := "", int64(0), false, false, false
 		for _, b := range s.binds.list {
+			v.grounds.change(at, b.from)
+			v.grounds.change(at, b.to)
 			if at < b.from || at >= b.to {
 				elsewhen = elsewhen || b.object.Kind == Allocation
 				continue
@@ -177,7 +220,8 @@ func (v *view) belongs(s *subject, at int64, chain int) string {
 			case b.object.Kind == Allocation:
 				allocation = b.object.ID
 			case b.object.Kind.Immovable():
-				if o := v.x.subjects[b.object]; o != nil {
+				o := v.x.subjects[b.object]
+				if v.rest(b.object, o); o != nil {
 					allocation = v.belongs(o, at, chain-1)
 				}
 			}
@@ -202,13 +246,17 @@ func (v *view) belongs(s *subject, at int64, chain int) string {
 }
 
 // workflow is the one workflow that a subject belongs to, "" where there is none or more than one.
-func (s *subject) workflow(at int64) string {
+func (v *view) workflow(s *subject, at int64) string {
 	stated := false
 	for _, b := range s.binds.list {
-		stated = stated || b.object.Kind == Workflow && at >= b.from && at < b.to
+		if b.object.Kind == Workflow {
+			v.grounds.change(at, b.from)
+			v.grounds.change(at, b.to)
+			stated = stated || at >= b.from && at < b.to
+		}
 	}
 	if stated {
-		return only(s.binds.list, Workflow, at)
+		return v.only(s.binds.list, Workflow, at)
 	}
 	return s.flow
 }
@@ -221,7 +269,7 @@ func (v *view) installation(keys Keys, r *Resolution, at, observed int64) (node 
 	}
 	if r.NodeInstance != "" && r.Node == "" {
 		if s := v.of(keys, Key{NodeInstance, r.NodeInstance}); s != nil {
-			r.Node = only(s.binds.list, Node, at)
+			r.Node = v.only(s.binds.list, Node, at)
 		}
 	}
 	if r.Node == "" {
@@ -236,7 +284,7 @@ func (v *view) installation(keys Keys, r *Resolution, at, observed int64) (node 
 	}
 	if r.NodeInstance == "" {
 		if v.has(Node) {
-			if i, ok := latest(node.lived, at); ok {
+			if i, ok := v.latest(node.lived, at); ok {
 				r.NodeInstance = i.Object
 			}
 		}
@@ -256,8 +304,15 @@ func (v *view) place(node *subject, r *Resolution, at, observed int64) int64 {
 		}
 	}
 	switch {
-	case !known || at >= first && at < last:
+	case !known:
 		return at
+	case at >= first && at < last:
+		v.grounds.change(at, first)
+		v.grounds.change(at, last)
+		return at
+	}
+	v.grounds.spoil() // what follows asks when it was seen, too
+	switch {
 	case at < first && first-at <= v.x.opt.Tolerance:
 		return first
 	case at < first:
@@ -279,7 +334,7 @@ func (v *view) machine(node *subject, place int64, r *Resolution, winner *Key) {
 	if place == Always || node == nil {
 		return
 	}
-	held, ok := latest(node.assigned, place)
+	held, ok := v.latest(node.assigned, place)
 	if !ok {
 		return
 	}
@@ -291,6 +346,17 @@ func (v *view) machine(node *subject, place int64, r *Resolution, winner *Key) {
 	}
 }
 
+// latest is the interval that covers a time and began last.
+func (v *view) latest(list []Interval, at int64) (Interval, bool) {
+	if v.grounds != nil {
+		for i := range list {
+			v.grounds.change(at, list[i].From)
+			v.grounds.change(at, list[i].To)
+		}
+	}
+	return latest(list, at)
+}
+
 // boundTo follows the record's boot, claim and task to an installation or a machine.
 func (v *view) boundTo(keys Keys, kind Kind, at int64) string {
 	for _, via := range [...]Kind{Boot, Claim, Task} {
@@ -299,7 +365,7 @@ func (v *view) boundTo(keys Keys, kind Kind, at int64) string {
 		}
 		for i := range keys {
 			if s := v.subjects[i]; keys[i].Kind == via && s != nil {
-				if id := only(s.binds.list, kind, at); id != "" {
+				if id := v.only(s.binds.list, kind, at); id != "" {
 					return id
 				}
 			}
@@ -309,10 +375,15 @@ func (v *view) boundTo(keys Keys, kind Kind, at int64) string {
 }
 
 // only is the one object of a kind that covers the time, "" where there is none or more than one.
-func only(binds []bind, kind Kind, at int64) string {
+func (v *view) only(binds []bind, kind Kind, at int64) string {
 	found := ""
 	for _, b := range binds {
-		if b.object.Kind != kind || at < b.from || at >= b.to {
+		if b.object.Kind != kind {
+			continue
+		}
+		v.grounds.change(at, b.from)
+		v.grounds.change(at, b.to)
+		if at < b.from || at >= b.to {
 			continue
 		}
 		if found != "" && found != b.object.ID {

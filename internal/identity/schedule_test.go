@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -138,7 +139,8 @@ func (s schedule) check(t interface{ Fatalf(string, ...any) }, r *rand.Rand) {
 	if r.IntN(2) == 0 {
 		slices.SortFunc(order, func(i, j int) int { return cmp.Compare(s.told[i].arrives, s.told[j].arrives) })
 	}
-	x, all := identity.New(identity.Options{}), oracle{}
+	x, all := identity.New(identity.Options{Remember: 1 + r.IntN(200)}), oracle{}
+	ask := func(l line) identity.Resolution { return remembered(t, x, l) }
 	for _, i := range order {
 		if s.told[i].seen != nil {
 			x.AddSeen(s.told[i].seen)
@@ -150,12 +152,16 @@ func (s schedule) check(t interface{ Fatalf(string, ...any) }, r *rand.Rand) {
 			all.add(s.told[i].fact)
 		}
 		if l := s.lines[r.IntN(len(s.lines))]; r.IntN(3) == 0 {
-			x.Resolve(l.keys, l.at, l.observed) // answers on the way are worked out and go stale
+			for range 1 + r.IntN(2) { // twice: the second comes from memory
+				l.at += r.Int64N(hour)
+				ask(l)
+			}
+			ask(s.lines[r.IntN(len(s.lines))]) // answers on the way are worked out and go stale
 		}
 	}
 	closure := all.closure()
 	for _, l := range s.lines {
-		got, want := x.Resolve(l.keys, l.at, l.observed), all.resolve(closure, l.keys, l.at, l.observed)
+		got, want := ask(l), all.resolve(closure, l.keys, l.at, l.observed)
 		got.Workflow, got.Conflicts = "", nil
 		if d := gocmp.Diff(want, got); d != "" {
 			t.Fatalf("%v at %d, observed %d (-oracle +index):\n%s", l.keys, l.at, l.observed, d)
@@ -164,6 +170,28 @@ func (s schedule) check(t interface{ Fatalf(string, ...any) }, r *rand.Rand) {
 			t.Fatalf("%v at %d was written on %s, credited to %s", l.keys, l.at, l.instance, got.NodeInstance)
 		}
 	}
+}
+
+// recalled counts the answers that came from memory.
+var recalled atomic.Int64
+
+// remembered asks as a Collector does: for what was answered before, else anew. A remembered answer is
+// always the one that would be worked out now.
+func remembered(t interface{ Fatalf(string, ...any) }, x *identity.Index, l line) identity.Resolution {
+	fresh := x.Resolve(l.keys, l.at, l.observed)
+	p := x.Print(l.keys)
+	if a := x.Recall(p); a != nil && x.Holds(a) {
+		if r := a.At(l.at); r != nil {
+			recalled.Add(1)
+			if d := gocmp.Diff(fresh, *r); d != "" {
+				t.Fatalf("%v at %d, observed %d (-worked out +remembered):\n%s", l.keys, l.at, l.observed, d)
+			}
+		}
+	}
+	if r := x.ResolveRemember(p, l.keys, nil, l.at, l.observed); gocmp.Diff(fresh, r) != "" {
+		t.Fatalf("%v at %d, observed %d (-worked out +asked to be remembered):\n%s", l.keys, l.at, l.observed, gocmp.Diff(fresh, r))
+	}
+	return fresh
 }
 
 // Bindings that arrive up to three days early or late, twice, in any order, closed twice, over reimages
@@ -189,7 +217,10 @@ func TestManySchedules(t *testing.T) {
 		s.check(failure{t, seed}, r)
 		lines += len(s.lines)
 	}
-	t.Logf("%d schedules, %d records: all as the oracle says, none on a wrong installation", n, lines)
+	if recalled.Load() == 0 {
+		t.Error("no answer came from memory")
+	}
+	t.Logf("%d schedules, %d records, %d answers from memory: all as the oracle says, none on a wrong installation", n, lines, recalled.Load())
 }
 
 // failure says which schedule it was.

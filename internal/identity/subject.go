@@ -13,6 +13,7 @@ type subject struct {
 	gone    bool          // forgotten
 	shared  bool          // derived: resolves nothing, in a region that is not plain
 	derived bool          // assigned and lived are valid
+	slot    uint16        // of its version: see memo
 	region  *region       // derived: nil until it is worked out
 	binds   set[bind]     // what was stated
 	flow    string        // the workflow among its peers, "" where there are several
@@ -60,25 +61,28 @@ func (s *subject) knows(object Key, o *subject) bool {
 }
 
 // allocate notes an allocation that was seen with the subject.
-func (s *subject) allocate(id string) {
+func (x *Index) allocate(s *subject, id string) {
 	if len(s.allocations) > 1 || slices.Contains(s.allocations, id) {
 		return
 	}
 	id = strings.Clone(id)
 	s.allocations = append(s.allocations, id)
-	s.settle(0)
+	x.touch(s.slot)
+	x.settle(s, 0)
 	if r := s.region; r == nil || r.stale || !r.plain || len(s.binds.list) > 0 || len(s.allocations) > 1 || r.label != "" && r.label != id {
-		s.stale()
+		x.stale(s)
 		return
 	}
 	s.region.label = id
+	x.touch(s.region.slot)
 }
 
 // meet notes that one of the subject's new neighbours is a workflow.
-func (s *subject) meet(peer *subject) {
+func (x *Index) meet(s, peer *subject) {
 	if peer.key.Kind != Workflow || s.flows == 1 && s.flow == peer.key.ID {
 		return
 	}
+	x.touch(s.slot)
 	if s.flows++; s.flows == 1 {
 		s.flow = peer.key.ID
 	} else {
@@ -88,17 +92,19 @@ func (s *subject) meet(peer *subject) {
 
 // haunt notes the allocation of a neighbour that is forgotten, so that what led to two allocations
 // still does.
-func (s *subject) haunt(allocation string) {
+func (x *Index) haunt(s *subject, allocation string) {
 	const enough = 4 // what the closure can still tell apart
 	if allocation != "" && len(s.ghosts) < enough && !slices.Contains(s.ghosts, allocation) {
 		s.ghosts = append(s.ghosts, allocation)
 		slices.Sort(s.ghosts)
 	}
-	s.stale()
+	x.stale(s)
 }
 
-func (s *subject) stale() {
+// stale says that the region of a subject has to be worked out anew.
+func (x *Index) stale(s *subject) {
 	if s.region != nil {
 		s.region.stale = true
+		x.touch(s.region.slot)
 	}
 }

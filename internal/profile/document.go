@@ -239,9 +239,6 @@ func (doc patternDocument) compile(k identity.Kind) (pt pattern, at string, err 
 		return pt, "contains", errors.New("contains is empty; name text that every matching line holds, so that other lines cost nothing")
 	}
 	pt = pattern{kind: k, literals: doc.Contains, re: re, service: doc.Service, id: doc.ID, shape: shapeOf(doc.Regexp)}
-	for _, l := range pt.literals {
-		pt.grams = append(pt.grams, gramsOf(l))
-	}
 	return pt, "", nil
 }
 

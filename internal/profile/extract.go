@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -48,7 +49,8 @@ func (p *Profile) Attribute(name string) identity.Kind {
 // that cannot be one (over 512 bytes, control characters) are left out.
 func (p *Profile) Keys(r *record.Record) identity.Keys {
 	var out identity.Keys
-	if p.ignored(r.Service, r.Body) {
+	l := p.line(r.Service, r.Body)
+	if p.ignored(&l) {
 		return nil
 	}
 	out = p.fromAttrs(out, r.Attrs)
@@ -59,28 +61,51 @@ func (p *Profile) Keys(r *record.Record) identity.Keys {
 		}
 	}
 	out = out.Add(identity.Trace, r.TraceID)
-	return p.fromBody(out, r.Signal == record.Log, r.Service, r.Body)
+	return p.fromBody(out, r.Signal == record.Log, &l)
 }
 
 // FromLine adds the identifiers of a log record's line to those that stand elsewhere on it. ok is false
 // where the profile ignores the whole record.
 func (p *Profile) FromLine(out identity.Keys, service, line string) (keys identity.Keys, ok bool) {
-	if p.ignored(service, line) {
+	l := p.line(service, line)
+	if p.ignored(&l) {
 		return nil, false
 	}
-	return p.fromBody(out, true, service, line), true
+	return p.fromBody(out, true, &l), true
 }
 
-func (p *Profile) fromBody(out identity.Keys, log bool, service, line string) identity.Keys {
-	if line == "" {
+// line is a text to read identifiers from, and what it may hold.
+type line struct {
+	service, text string
+	bits          uint32 // of the profile's sieve
+}
+
+func (p *Profile) line(service, text string) line {
+	text = text[:min(len(text), maxTextBytes)]
+	return line{service, text, p.sieve.read(text)}
+}
+
+// prepare fills the sieve, once all patterns and fields are known.
+func (p *Profile) prepare() {
+	p.sieve = sieve{}
+	for _, patterns := range [][]pattern{p.patterns, p.ignore, p.except} {
+		for i := range patterns {
+			patterns[i].bit = p.sieve.add(patterns[i].literals)
+		}
+	}
+	p.named = p.sieve.add(slices.Collect(maps.Keys(p.fields.kinds)))
+}
+
+func (p *Profile) fromBody(out identity.Keys, log bool, l *line) identity.Keys {
+	if l.text == "" {
 		return out
 	}
-	if log && p.proxies[service] && out.First(identity.Request) == "" {
-		if access, ok := accesslog.Parse(line); ok {
+	if log && p.proxies[l.service] && out.First(identity.Request) == "" {
+		if access, ok := accesslog.Parse(l.text); ok {
 			out = out.Add(identity.Request, access.RequestID)
 		}
 	}
-	return p.FromText(out, service, line)
+	return p.fromText(out, l)
 }
 
 func (p *Profile) fromAttrs(out identity.Keys, attrs record.Attrs) identity.Keys {
@@ -148,17 +173,26 @@ const maxTextBytes = 64 << 10
 // match. A pattern's first group is the identifier, or its whole match where it has no group. A line
 // does not contradict what the record states: out keeps its one allocation, machine and installation.
 func (p *Profile) FromText(out identity.Keys, service, text string) identity.Keys {
-	text = text[:min(len(text), maxTextBytes)]
-	out = p.fields.find(out, text)
+	l := p.line(service, text)
+	return p.fromText(out, &l)
+}
+
+func (p *Profile) fromText(out identity.Keys, l *line) identity.Keys {
+	if l.bits == 0 {
+		return out
+	}
+	text := l.text
+	if l.bits&p.named != 0 {
+		out = p.fields.find(out, text)
+	}
 	if len(p.patterns) == 0 {
 		return out
 	}
 	stated := kindsOf(out)
-	l := lineOf(text, len(p.patterns))
-	excepted := p.excepted(service, &l)
+	excepted := p.excepted(l)
 	for i := range p.patterns {
 		pt := &p.patterns[i]
-		if stated.has(pt.kind) && single.has(pt.kind) || !pt.mayMatch(service, &l) {
+		if stated.has(pt.kind) && single.has(pt.kind) || !pt.mayMatch(l) {
 			continue
 		}
 		if pt.shape != nil && pt.id == "" {
@@ -191,16 +225,8 @@ func (p *pattern) shaped(out identity.Keys, text string, excepted []string) iden
 }
 
 // mayMatch is what a line costs that does not match: hardly anything.
-func (p *pattern) mayMatch(service string, l *line) bool {
-	if p.service != "" && !wildcard(p.service, service) {
-		return false
-	}
-	for i := range p.literals {
-		if (!l.short || l.grams.hold(&p.grams[i])) && strings.Contains(l.text, p.literals[i]) {
-			return true
-		}
-	}
-	return false
+func (p *pattern) mayMatch(l *line) bool {
+	return l.bits&p.bit != 0 && (p.service == "" || wildcard(p.service, l.service)) && containsAny(l.text, p.literals)
 }
 
 // FromValue adds the identifiers that the profile's patterns find in the value of an attribute, such as
@@ -246,11 +272,11 @@ func group(line string, m []int) string {
 }
 
 // excepted lists the identifiers in a line that stand where shared things are named.
-func (p *Profile) excepted(service string, l *line) []string {
+func (p *Profile) excepted(l *line) []string {
 	var out []string
 	for i := range p.except {
 		pt := &p.except[i]
-		if !pt.mayMatch(service, l) {
+		if !pt.mayMatch(l) {
 			continue
 		}
 		for _, m := range pt.re.FindAllStringSubmatchIndex(l.text, identity.MaxKeysPerRecord+1) {
@@ -261,10 +287,9 @@ func (p *Profile) excepted(service string, l *line) []string {
 }
 
 // ignored says whether the profile knows a line as one that belongs to no allocation.
-func (p *Profile) ignored(service, line string) bool {
+func (p *Profile) ignored(l *line) bool {
 	for i := range p.ignore {
-		pt := &p.ignore[i]
-		if (pt.service == "" || wildcard(pt.service, service)) && containsAny(line, pt.literals) && pt.re.MatchString(line[:min(len(line), maxTextBytes)]) {
+		if p.ignore[i].mayMatch(l) && p.ignore[i].re.MatchString(l.text) {
 			return true
 		}
 	}

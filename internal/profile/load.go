@@ -46,6 +46,7 @@ func Load(nameOrFile string) (*Profile, error) {
 	if err := l.load(p, nameOrFile); err != nil {
 		return nil, err
 	}
+	p.prepare()
 	return p, nil
 }
 
@@ -56,6 +57,7 @@ func Parse(file string, text []byte) (*Profile, error) {
 	if err := l.lay(p, file, text); err != nil {
 		return nil, err
 	}
+	p.prepare()
 	return p, nil
 }
 
