@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/config/configopaque"
 	"go.opentelemetry.io/collector/config/configoptional"
@@ -37,6 +39,14 @@ import (
 // later, through the identity processor where stamped.
 func fill(t testing.TB, dsn string, records []*record.Record, stamped bool) {
 	t.Helper()
+	write, stop := collector(t, dsn, stamped)
+	write(records)
+	stop()
+}
+
+// collector starts the parts of a Collector that fill uses, until stop.
+func collector(t testing.TB, dsn string, stamped bool) (write func([]*record.Record), stop func()) {
+	t.Helper()
 	ctx, host := t.Context(), componenttest.NewNopHost()
 	f := clickhouseexporter.NewFactory()
 	cfg := f.CreateDefaultConfig().(*clickhouseexporter.Config)
@@ -46,12 +56,7 @@ func fill(t testing.TB, dsn string, records []*record.Record, stamped bool) {
 	must(t, err)
 	traces, err := f.CreateTraces(ctx, exportertest.NewNopSettings(f.Type()), cfg)
 	must(t, err)
-	must(t, logs.Start(ctx, host))
-	must(t, traces.Start(ctx, host))
-	defer func() {
-		must(t, logs.Shutdown(context.Background()))
-		must(t, traces.Shutdown(context.Background()))
-	}()
+	parts := []component.Component{logs, traces}
 	toLogs, toTraces := logs.ConsumeLogs, traces.ConsumeTraces
 	if stamped {
 		f := identityprocessor.NewFactory()
@@ -60,26 +65,32 @@ func fill(t testing.TB, dsn string, records []*record.Record, stamped bool) {
 		must(t, err)
 		pt, err := f.CreateTraces(ctx, processortest.NewNopSettings(f.Type()), cfg, traces)
 		must(t, err)
-		must(t, pl.Start(ctx, host))
-		must(t, pt.Start(ctx, host))
-		defer func() {
-			must(t, pl.Shutdown(context.Background()))
-			must(t, pt.Shutdown(context.Background()))
-		}()
+		parts = append(parts, pl, pt)
 		toLogs, toTraces = pl.ConsumeLogs, pt.ConsumeTraces
 	}
-	text, err := otlpfile.Write(records)
-	must(t, err)
-	for line := range bytes.SplitSeq(bytes.TrimSpace(text), []byte("\n")) {
-		if bytes.Contains(line, []byte(`"resourceSpans"`)) {
-			td, err := new(ptrace.JSONUnmarshaler).UnmarshalTraces(line)
-			must(t, err)
-			must(t, toTraces(ctx, td))
-			continue
-		}
-		ld, err := new(plog.JSONUnmarshaler).UnmarshalLogs(line)
+	for _, part := range parts {
+		must(t, part.Start(ctx, host))
+	}
+	write = func(records []*record.Record) {
+		t.Helper()
+		text, err := otlpfile.Write(records)
 		must(t, err)
-		must(t, toLogs(ctx, ld))
+		for line := range bytes.SplitSeq(bytes.TrimSpace(text), []byte("\n")) {
+			if bytes.Contains(line, []byte(`"resourceSpans"`)) {
+				td, err := new(ptrace.JSONUnmarshaler).UnmarshalTraces(line)
+				must(t, err)
+				must(t, toTraces(ctx, td))
+				continue
+			}
+			ld, err := new(plog.JSONUnmarshaler).UnmarshalLogs(line)
+			must(t, err)
+			must(t, toLogs(ctx, ld))
+		}
+	}
+	return write, func() {
+		for _, part := range slices.Backward(parts) {
+			must(t, part.Shutdown(context.Background()))
+		}
 	}
 }
 

@@ -3,7 +3,7 @@ package clickhouse
 import (
 	"context"
 	"embed"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -26,15 +26,36 @@ func (l *Library) query(ctx context.Context, name string, p params) (driver.Rows
 	if err != nil {
 		return nil, err // the folder is embedded: a name that is not there is a mistake of ours
 	}
-	typed := ch.Parameters{}
-	for k, v := range p {
-		typed[k] = fmt.Sprint(v)
-	}
-	rows, err := l.conn.Query(ch.Context(ctx, ch.WithParameters(typed)), string(text))
+	rows, err := l.ask(ctx, string(text), p, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return rows, nil
+}
+
+// ask runs a statement with its parameters and the store's settings for it.
+func (l *Library) ask(ctx context.Context, text string, p params, settings ch.Settings) (driver.Rows, error) {
+	typed := ch.Parameters{}
+	for k, v := range p {
+		typed[k] = fmt.Sprint(v)
+	}
+	options := []ch.QueryOption{ch.WithParameters(typed)}
+	if len(settings) > 0 {
+		options = append(options, ch.WithSettings(settings))
+	}
+	return l.conn.Query(ch.Context(ctx, options...), text)
+}
+
+const memoryExceeded = 241 // the store's error code
+
+// isCode says whether the store answered with this error code. Over HTTP the driver gives some answers
+// as text alone.
+func isCode(err error, code int32) bool {
+	var e *ch.Exception
+	if errors.As(err, &e) {
+		return e.Code == code
+	}
+	return err != nil && strings.Contains(err.Error(), fmt.Sprintf("Code: %d.", code))
 }
 
 // moment is a time as a DateTime64(9) parameter, clipped to what the type can hold.
@@ -94,26 +115,9 @@ func (l *Library) records(ctx context.Context, query string, p params) ([]*recor
 	defer func() { _ = rows.Close() }()
 	var out []*record.Record
 	for rows.Next() {
-		r := &record.Record{Signal: record.Log}
-		var (
-			signal, events                string
-			at, end, observed, ingested   time.Time
-			severity                      int32
-			resource, attributes, stamped map[string]string
-		)
-		if err := rows.Scan(&signal, &at, &end, &observed, &ingested, &r.Service, &r.Scope, &r.Name, &severity, &r.SeverityText, &r.Body,
-			&r.TraceID, &r.SpanID, &r.ParentID, &r.SpanKind, &r.Status, &r.StatusMessage, &events, &resource, &attributes, &stamped); err != nil {
+		r, err := scan(rows)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", query, err)
-		}
-		if signal == record.Span.String() {
-			r.Signal = record.Span
-		}
-		r.Time, r.End, r.Observed, r.Ingested, r.Severity = at.UnixNano(), end.UnixNano(), observed.UnixNano(), ingested.UnixNano(), int(severity)
-		r.Resource, r.Attrs, r.Stamped = record.FromMap(resource), record.FromMap(attributes), record.FromMap(stamped)
-		if events != "" {
-			if err := json.Unmarshal([]byte(events), &r.Events); err != nil {
-				return nil, fmt.Errorf("%s: span events: %w", query, err)
-			}
 		}
 		out = append(out, r)
 	}

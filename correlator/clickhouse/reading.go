@@ -1,0 +1,201 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+var _ correlator.EventReader = (*Library)(nil)
+
+// Mark implements correlator.EventReader.
+func (l *Library) Mark(ctx context.Context) (int64, error) {
+	rows, err := l.query(ctx, "mark", nil)
+	if err != nil {
+		return 0, fmt.Errorf("read what was ingested last: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var at time.Time
+	for rows.Next() {
+		if err := rows.Scan(&at); err != nil {
+			return 0, fmt.Errorf("read what was ingested last: %w", err)
+		}
+	}
+	return at.UnixNano(), rows.Err()
+}
+
+// Events implements correlator.EventReader.
+func (l *Library) Events(ctx context.Context, s correlator.Selection, after correlator.Position) iter.Seq2[*correlator.Event, error] {
+	return func(yield func(*correlator.Event, error) bool) {
+		r := &reading{library: l, selection: s, known: newKnown(l, s.AsOf), part: stretch{
+			mark: s.AsOf, from: max(after.Time, s.From), last: later(s.To),
+		}}
+		if s.From == 0 {
+			r.part.from = after.Time
+		}
+		if err := r.run(ctx, after, yield); err != nil {
+			yield(nil, fmt.Errorf("read events of %s %s: %w", s.Key.Kind, s.Key.ID, err))
+		}
+	}
+}
+
+// reading merges what several questions answer into one stream.
+type reading struct {
+	library   *Library
+	selection correlator.Selection
+	known     *known
+	sources   []*source
+	part      stretch
+}
+
+func (r *reading) run(ctx context.Context, after correlator.Position, yield func(*correlator.Event, error) bool) error {
+	var err error
+	if r.sources, err = r.known.explore(ctx, r.selection); err != nil {
+		return err
+	}
+	r.known.keep()
+	if r.known.bounded && !yield(nil, correlator.ErrBounded) {
+		return nil
+	}
+	for _, s := range r.sources {
+		s.after = after
+	}
+	for size := firstFetch; ; size = min(2*size, mostFetch) {
+		batch, err := r.next(ctx, size)
+		if err != nil || len(batch) == 0 {
+			return err
+		}
+		low, high := batch[0].position(), batch[len(batch)-1].position()
+		if batch, err = r.settle(ctx, batch, low, high); err != nil {
+			return err
+		}
+		events, err := r.resolve(ctx, batch)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if r.selection.Holds(e, r.known.peers) && !yield(e, nil) {
+				return nil
+			}
+		}
+		r.known.shrink()
+	}
+}
+
+// next takes rows in order from all sources, at least a number of them where there are so many, and
+// never a part of the copies at one position.
+func (r *reading) next(ctx context.Context, size int) ([]row, error) {
+	var out []row
+	most := max(firstFetch, mostFetch/max(1, len(r.sources)))
+	for {
+		var first *source
+		for _, s := range r.sources {
+			if err := s.fill(ctx, r.library, r.part, most); err != nil {
+				return nil, err
+			}
+			if len(s.rows) > 0 && (first == nil || s.rows[0].position().Compare(first.rows[0].position()) < 0) {
+				first = s
+			}
+		}
+		if first == nil || len(out) >= size && first.rows[0].position() != out[len(out)-1].position() {
+			return out, nil
+		}
+		out, first.rows = append(out, first.rows[0]), first.rows[1:]
+	}
+}
+
+// settle makes one record of the copies of each, at the place of the copy that wins. Copies with the
+// same content stand at one position; others, which only a producer's event id or a span's ids can make,
+// anywhere in the sources.
+func (r *reading) settle(ctx context.Context, batch []row, low, high correlator.Position) ([]row, error) {
+	merged := map[string]row{}
+	var only []string
+	for _, one := range batch {
+		before, again := merged[one.key]
+		if !again {
+			merged[one.key] = one
+			if id, _ := one.Attrs.Get(semconv.EventIDKey); id != "" || one.Signal == record.Span {
+				only = append(only, one.key)
+			}
+			continue
+		}
+		merged[one.key] = one.merge(before)
+	}
+	for _, s := range r.sources {
+		for part := range slices.Chunk(only, keysAtOnce) {
+			elsewhere, err := s.fetch(ctx, r.library, stretch{
+				mark: r.part.mark, from: correlator.Beginning().Time, last: later(0), after: correlator.Beginning(),
+				only: part, low: low, high: high, most: maxCopies,
+			})
+			if err != nil {
+				return nil, err
+			}
+			for _, one := range elsewhere {
+				merged[one.key] = one.merge(merged[one.key])
+			}
+		}
+	}
+	out := make([]row, 0, len(merged))
+	for _, one := range merged {
+		if p := one.position(); p.Compare(low) >= 0 && p.Compare(high) <= 0 {
+			out = append(out, one) // else it is read elsewhere
+		}
+	}
+	slices.SortFunc(out, func(a, b row) int { return a.position().Compare(b.position()) })
+	return out, nil
+}
+
+// maxCopies bounds how many copies of a batch's records are settled.
+const maxCopies = 100_000
+
+func (r row) merge(other row) row {
+	if r.key != other.key {
+		return r
+	}
+	m, _ := record.Merge(r.Record, other.Record)
+	return row{m, r.key}
+}
+
+// resolve says whose each record is. Identifiers that the selection's own links do not tell of are asked
+// for first.
+func (r *reading) resolve(ctx context.Context, batch []row) ([]*correlator.Event, error) {
+	var frontier []identity.Key
+	for _, one := range batch {
+		one.Keys = r.library.profile.Keys(one.Record)
+		if one.Keys.First(identity.Allocation) != "" && (r.selection.Key.Kind == identity.Allocation || one.Keys.Has(r.selection.Key)) {
+			continue // it says itself whose it is
+		}
+		for _, k := range one.Keys {
+			if k.Kind != identity.Allocation && !r.known.asked[k] && len(r.known.direct[k]) < 2 {
+				frontier = append(frontier, k)
+			}
+		}
+	}
+	slices.SortFunc(frontier, compareKeys)
+	if err := r.known.follow(ctx, slices.Compact(frontier), maxRounds); err != nil {
+		return nil, err
+	}
+	out := make([]*correlator.Event, 0, len(batch))
+	for _, one := range batch {
+		e := r.library.event(one)
+		e.Resolution = r.known.index.Resolve(one.Keys, one.Time, one.Observed)
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// event is a row as the domain sees it, resolved to nothing yet.
+func (l *Library) event(one row) *correlator.Event {
+	one.Severity = l.profile.Severity(one.Service, one.Body, one.Severity)
+	return &correlator.Event{
+		Record: one.Record, Key: one.key, Ref: record.Ref(one.key), At: one.Time,
+		Layer: l.profile.Layer(one.Service, one.Scope, one.Record.Attr),
+	}
+}

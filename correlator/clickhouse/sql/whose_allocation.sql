@@ -1,0 +1,1 @@
+allocation_id = {id:String}

@@ -1,0 +1,1 @@
+trace_id = {id:String}

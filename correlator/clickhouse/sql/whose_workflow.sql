@@ -1,0 +1,1 @@
+workflow_id = {id:String}

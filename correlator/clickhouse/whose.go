@@ -1,0 +1,154 @@
+package clickhouse
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
+)
+
+// explore finds out what leads to a selection and gives the questions whose rows, together, are all that
+// can be its: resolving each row decides.
+func (k *known) explore(ctx context.Context, s correlator.Selection) ([]*source, error) {
+	rounds := 2
+	if s.Key.Kind == identity.Allocation {
+		rounds = maxRounds
+	}
+	if err := k.follow(ctx, []identity.Key{s.Key}, rounds); err != nil {
+		return nil, err
+	}
+	switch s.Key.Kind {
+	case identity.Allocation:
+		return k.ofAllocation(ctx, s.Key.ID)
+	case identity.Node, identity.NodeInstance:
+		return k.ofMachine(ctx, s.Key)
+	case identity.Correlation:
+		return k.keySources(s.Key, append(k.neighbours(s.Key, identityOfOperation), s.Key), always), nil
+	case identity.Trace:
+		return append(k.keySources(s.Key, append(k.neighbours(s.Key, identityOfOperation), s.Key), always), own(s.Key)), nil
+	}
+	return append(k.keySources(s.Key, append(k.neighbours(s.Key, immovable), s.Key), always), own(s.Key)), nil
+}
+
+func immovable(k identity.Key) bool { return k.Kind.Immovable() }
+
+// identityOfOperation says whether a key may lead to a trace or a correlation (correlator.Peers).
+func identityOfOperation(k identity.Key) bool {
+	return k.Kind.Immovable() && k.Kind != identity.Workflow && k.Kind != identity.Resource
+}
+
+// always is all of time.
+var always = identity.Interval{From: math.MinInt64, To: math.MaxInt64}
+
+// own asks for rows that were written down as the selection's.
+func own(key identity.Key) *source {
+	return &source{whose: "whose_" + key.Kind.String(), params: params{"id": key.ID}}
+}
+
+// keySources ask for rows with one of these keys that were not written down as the selection's, a number
+// of keys at once.
+func (k *known) keySources(of identity.Key, keys []identity.Key, while identity.Interval) []*source {
+	var out []*source
+	slices.SortFunc(keys, compareKeys)
+	for part := range slices.Chunk(slices.Compact(keys), keysAtOnce) {
+		out = append(out, &source{whose: "whose_keys", params: params{
+			"keys": texts(part), "kind": of.Kind.String(), "id": of.ID, "since": nanos(while.From), "until": nanos(while.To),
+		}})
+	}
+	return out
+}
+
+func nodeSource(of identity.Key, node string, while identity.Interval) *source {
+	return &source{whose: "whose_node_while", params: params{
+		"node": node, "kind": of.Kind.String(), "id": of.ID, "since": nanos(while.From), "until": nanos(while.To),
+	}}
+}
+
+// ofAllocation: what was stamped with it, whatever carries an identifier that leads to it, and what its
+// machines said while they were its.
+func (k *known) ofAllocation(ctx context.Context, id string) ([]*source, error) {
+	of := identity.Key{Kind: identity.Allocation, ID: id}
+	var out []*source
+	stamped, err := k.library.stamped(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if stamped {
+		out = append(out, own(of))
+	}
+	var keys, nodes []identity.Key
+	for key := range k.asked {
+		switch direct := k.direct[key]; {
+		case key.Kind == identity.Node:
+			nodes = append(nodes, key)
+		case key.Kind.Immovable() && (direct[id] || len(direct) == 0):
+			keys = append(keys, key)
+		}
+	}
+	out = append(out, k.keySources(of, keys, always)...)
+	if k.library.profile.SharedNodes {
+		return out, nil // on shared machines node and time say nothing
+	}
+	slices.SortFunc(nodes, compareKeys)
+	for _, node := range nodes {
+		for _, while := range k.index.Assignments(node.ID) {
+			if while.Object != id {
+				continue
+			}
+			out = append(out, nodeSource(of, node.ID, while))
+			if on := k.livedOn(node); len(on) > 0 {
+				out = append(out, k.keySources(of, on, while)...)
+			}
+		}
+	}
+	return out, nil
+}
+
+// livedOn are the installations of a machine and their boots.
+func (k *known) livedOn(node identity.Key) []identity.Key {
+	out := k.neighbours(node, func(key identity.Key) bool { return key.Kind == identity.NodeInstance || key.Kind == identity.Boot })
+	for _, i := range out {
+		out = append(out, k.neighbours(i, func(key identity.Key) bool { return key.Kind == identity.Boot })...)
+	}
+	return out
+}
+
+// ofMachine: what names the machine or installation, what names a boot, an installation, a claim or a
+// task that was there, and for an installation what its machine said while it lived.
+func (k *known) ofMachine(ctx context.Context, of identity.Key) ([]*source, error) {
+	bound := k.neighbours(of, func(key identity.Key) bool { return key.Kind == identity.Task || key.Kind == identity.Claim })
+	if err := k.follow(ctx, slices.Clone(bound), 1); err != nil {
+		return nil, err
+	}
+	keys := append(k.livedOn(of), bound...)
+	out := append(k.keySources(of, append(keys, of), always), own(of))
+	if of.Kind == identity.Node {
+		return out, nil
+	}
+	for _, node := range k.neighbours(of, func(key identity.Key) bool { return key.Kind == identity.Node }) {
+		for _, while := range k.index.Installations(node.ID) {
+			if while.Object == of.ID {
+				out = append(out, nodeSource(of, node.ID, while))
+			}
+		}
+	}
+	return out, nil
+}
+
+// stamped says whether any record was written down as an allocation's.
+func (l *Library) stamped(ctx context.Context, allocation string) (bool, error) {
+	rows, err := l.query(ctx, "allocation_known", params{"id": allocation})
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = rows.Close() }()
+	var n uint64
+	for rows.Next() {
+		if err := rows.Scan(&n); err != nil {
+			return false, err
+		}
+	}
+	return n > 0, rows.Err()
+}
