@@ -60,6 +60,7 @@ func (s *Server) Handler(ops http.Handler) http.Handler {
 	v1.GET("/allocations/:id/timeline", s.allocation(timelineOf))
 	v1.GET("/allocations/:id/verdict", s.allocation(verdictOf))
 	v1.GET("/resolve", s.resolve)
+	s.across(v1)
 	v1.GET("/openapi.yaml", func(c echo.Context) error { return c.Blob(http.StatusOK, "application/yaml", openapi) })
 	for _, page := range []string{"/healthz", "/readyz", "/metrics"} {
 		e.GET(page, echo.WrapHandler(ops))

@@ -133,7 +133,7 @@ func TestAStoreThatIsAwaySaysSoAndNothingElse(t *testing.T) {
 
 // Every path that the description names is served, and it is served as YAML.
 func TestTheDescriptionIsTrue(t *testing.T) {
-	h := handler(t, plain)
+	h := handler(t, keep(t))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/openapi.yaml", nil))
 	var doc struct {

@@ -45,14 +45,6 @@ func timelineCommand() *cobra.Command {
 		func(w io.Writer, a correlator.Allocation) error { return showTimeline(w, a.Timeline, a.Verdict) })
 }
 
-func verdictCommand() *cobra.Command {
-	return askCommand("verdict", "Which layer owns the trouble of an allocation, and what proves it",
-		func(a correlator.Allocation) any {
-			return api.Verdict{ID: a.ID, State: a.State, Since: a.Since, Verdict: a.Verdict}
-		},
-		func(w io.Writer, a correlator.Allocation) error { return showVerdict(w, a.Verdict) })
-}
-
 // askCommand asks for one allocation and prints a part of it, as JSON or for people.
 func askCommand(name, short string, part func(correlator.Allocation) any, show func(io.Writer, correlator.Allocation) error) *cobra.Command {
 	q := question{}
@@ -119,28 +111,37 @@ func oneID(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// ask gives the allocation that an identifier leads to, whole. Where it leads to several, the most
-// recent one, and says so.
+// ask gives the allocation that an identifier leads to, whole.
 func (q *question) ask(ctx context.Context, id string, notes io.Writer) (correlator.Allocation, error) {
 	var a correlator.Allocation
-	var found struct {
-		Allocations []string `json:"allocations"`
-	}
-	if err := q.get(ctx, "/api/v1/resolve?id="+url.QueryEscape(id), &found); err != nil {
+	chosen, err := q.resolve(ctx, id, notes)
+	if err != nil {
 		return a, err
-	}
-	if len(found.Allocations) == 0 {
-		return a, fmt.Errorf("nothing is known of %s", id)
-	}
-	chosen := found.Allocations[0]
-	if n := len(found.Allocations); n > 1 {
-		_, _ = fmt.Fprintf(notes, "%s leads to %d allocations; this is the most recent, %s. Others: %s\n", id, n, chosen, clipList(found.Allocations[1:], 8))
 	}
 	path := "/api/v1/allocations/" + url.PathEscape(chosen)
 	if q.asOf != "" {
 		path += "?as_of=" + url.QueryEscape(q.asOf)
 	}
 	return a, q.get(ctx, path, &a)
+}
+
+// resolve gives the allocation that an identifier leads to. Where it leads to several, the most recent
+// one, and says so.
+func (q *question) resolve(ctx context.Context, id string, notes io.Writer) (string, error) {
+	var found struct {
+		Allocations []string `json:"allocations"`
+	}
+	if err := q.get(ctx, "/api/v1/resolve?id="+url.QueryEscape(id), &found); err != nil {
+		return "", err
+	}
+	if len(found.Allocations) == 0 {
+		return "", fmt.Errorf("nothing is known of %s", id)
+	}
+	chosen := found.Allocations[0]
+	if n := len(found.Allocations); n > 1 {
+		_, _ = fmt.Fprintf(notes, "%s leads to %d allocations; this is the most recent, %s. Others: %s\n", id, n, chosen, clipList(found.Allocations[1:], 8))
+	}
+	return chosen, nil
 }
 
 func (q *question) get(ctx context.Context, path string, into any) error {
