@@ -151,7 +151,9 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) []Evidence {
 				continue
 			}
 			ev.beside = besideTheWay(t, &ev)
-			ev.Records = union(ev.Records, plain(t.Cites)) // a fault stands on its records alone, the trouble's among them
+			if !t.Complaint || ev.Directness != Itself {
+				ev.Records = union(ev.Records, plain(t.Cites)) // a fault stands on its records alone, the trouble's among them
+			}
 			found = append(found, ev)
 		}
 	}

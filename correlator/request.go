@@ -57,7 +57,7 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 		case tellsOfRequest(end):
 			requests = append(requests, t)
 		case !terminal(state): // whoever has what he asked for complains of his own affairs
-			t.From = c.Events[0].At // it may be about anything that went before
+			t.From, t.Complaint = c.Events[0].At, true // it may be about anything that went before
 			complaints = append(complaints, t)
 		}
 	}

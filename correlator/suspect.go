@@ -9,6 +9,9 @@ import (
 
 // suspect names who may own a trouble that nothing explains, and whose telemetry would have told.
 func (j *judgement) suspect(t *Trouble) {
+	if j.c.Profile.FirstFailure() {
+		j.suspectPeers(t)
+	}
 	for _, layer := range suspects(t) {
 		if !j.c.Profile.Knows(layer) {
 			continue
@@ -22,6 +25,22 @@ func (j *judgement) suspect(t *Trouble) {
 		}
 		if alive == nil && !slices.ContainsFunc(j.v.Missing, func(m Missing) bool { return m.Layer == layer }) {
 			j.v.Missing = append(j.v.Missing, Missing{layer, "no telemetry " + clockRange(t.From, t.At)})
+		}
+	}
+}
+
+// suspectPeers names, on platforms whose layers log their own exceptions, those that did, and what would
+// decide where they stumbled over something that was there before.
+func (j *judgement) suspectPeers(t *Trouble) {
+	for _, e := range j.c.Failures(t) {
+		if e.Severity < severityError || e.Layer == "" || e.Layer == semconv.LayerClient {
+			continue
+		}
+		if j.v.Outcome == Undetermined && !slices.ContainsFunc(j.v.Candidates, func(c Candidate) bool { return c.Layer == e.Layer }) {
+			j.v.Candidates = append(j.v.Candidates, Candidate{e.Layer, "it logged an error: " + e.Summary()})
+		}
+		if id := Leftover(e); id != "" && !slices.ContainsFunc(j.v.Missing, func(m Missing) bool { return m.Layer == e.Layer }) {
+			j.v.Missing = append(j.v.Missing, Missing{e.Layer, "the history of " + id + ", which was left over and stands in the way"})
 		}
 	}
 }

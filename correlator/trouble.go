@@ -22,6 +22,9 @@ type Trouble struct {
 	Attempt  *Attempt // of a task
 	Call     string   // of a request: what was asked
 	Cleared  int64    // the first success of the same, 0 while there is none
+	// Complaint: a client merely says that things went wrong, and tells of no request. What it says is a symptom;
+	// where a layer owns up, that layer's own records are the proof.
+	Complaint bool
 
 	reading any // see Reading
 }

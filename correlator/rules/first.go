@@ -41,6 +41,9 @@ func failedFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	if len(errors) == 0 {
 		return clientNames(c, t)
 	}
+	if slices.ContainsFunc(errors, func(e *correlator.Event) bool { return correlator.Leftover(e) != "" }) {
+		return nil // it stumbled over what somebody else left behind
+	}
 	layer := errors[0].Layer
 	// What the first one says of another layer that it called is that layer's error.
 	if called := calls(c, errors, layer); called != "" {
@@ -92,13 +95,33 @@ func clientNames(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 		}
 		text := strings.ToLower(e.Body)
 		for _, a := range asked {
-			if strings.Contains(text, a.word) && c.Profile.Knows(a.layer) {
-				return []correlator.Evidence{{
-					Rule: a.layer + ".named", Layer: a.layer, Mechanism: "error", Weight: correlator.Generic, Directness: correlator.Hearsay,
-					Records: []*correlator.Event{e}, Summary: "the client's error names " + a.layer + quote(e),
-				}}
+			if !strings.Contains(text, a.word) || !c.Profile.Knows(a.layer) {
+				continue
 			}
+			ev := correlator.Evidence{
+				Rule: a.layer + ".named", Layer: a.layer, Mechanism: "error", Weight: correlator.Generic, Directness: correlator.Hearsay,
+				Records: []*correlator.Event{e}, Summary: "the client's error names " + a.layer + quote(e),
+			}
+			if own := admits(c.Failures(t), a.layer); len(own) > 0 {
+				ev.Records, ev.Directness = own, correlator.Itself
+				ev.Summary = "the client's error names " + a.layer + ", which admits" + quote(own[0])
+			}
+			return []correlator.Evidence{ev}
 		}
 	}
 	return nil
+}
+
+// admitted are the words of a layer that had to give something up, below the level of an error.
+var admitted = []string{"failed to", "error:", "exception", "traceback", "could not", "unable to", "timed out", "refused"}
+
+// admits lists what a layer itself says of something that went wrong in it.
+func admits(failures []*correlator.Event, layer string) []*correlator.Event {
+	var out []*correlator.Event
+	for _, e := range failures {
+		if e.Layer == layer && holds(e.Text, admitted) && !wrapper(e) {
+			out = append(out, e)
+		}
+	}
+	return out
 }

@@ -19,7 +19,41 @@ func peer() []correlator.Rule {
 		NextCheck:  "why that service ended, and whether it is up again",
 		SafeAction: "restore that service; its callers need nothing",
 		Find:       diedPeer,
+	}, {
+		ID: "peer.unreachable", Looks: "a layer that could not reach another one, by the port that it dialled, where layers call each other as peers",
+		NextCheck: "whether that service listens, and what it logged last",
+		Find:      unreachablePeer,
 	}}
+}
+
+// ports are where the services of a cloud listen unless somebody moved them (their own documentation).
+var ports = []struct{ port, layer string }{
+	{":9696/", "neutron"}, {":8776/", "cinder"}, {":9292/", "glance"}, {":5000/", "keystone"}, {":35357/", "keystone"},
+	{":8774/", "nova"}, {":8775/", "nova"}, {":8778/", "nova"}, {":8004/", "heat"},
+}
+
+var undialled = []string{"unable to establish connection to", "connection refused", "econnrefused", "failed to establish a new connection", "connection aborted", "max retries exceeded"}
+
+// unreachablePeer reads who was dialled in vain, where no answer came at all: an answer, even an error, is the
+// callee's own matter and stands in its own log.
+func unreachablePeer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if !c.Profile.FirstFailure() {
+		return nil
+	}
+	for _, e := range c.Failures(t) {
+		if e.Severity < 17 || !holds(e.Text, undialled) {
+			continue
+		}
+		for _, p := range ports {
+			if strings.Contains(e.Text, p.port) && p.layer != e.Layer && c.Profile.Knows(p.layer) {
+				return []correlator.Evidence{{
+					Rule: p.layer + ".unreachable", Layer: p.layer, Mechanism: "unreachable", Weight: correlator.Telling, Directness: correlator.Caller,
+					Records: []*correlator.Event{e}, Summary: e.Layer + " could not reach " + p.layer + quote(e),
+				}}
+			}
+		}
+	}
+	return nil
 }
 
 var unreachable = []string{"connection refused", "connection reset", "eof", "no healthy upstream", "unavailable", "no live upstreams"}
