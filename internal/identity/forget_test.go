@@ -77,3 +77,38 @@ func TestLookUpsDoNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// A machine that changes hands for ever keeps its last few hundred holders, whatever the order in which
+// they are told, and no more.
+func TestForgetsOldHistory(t *testing.T) {
+	const told = 20_000
+	x := identity.New(identity.Options{MaxSubjects: 1000, Forget: true})
+	node := key(identity.Node, "n")
+	for i := range int64(told) {
+		a := key(identity.Allocation, fmt.Sprint("a", i))
+		_ = x.Add(moved(identity.Opened, "n", a, 100*i))
+		_ = x.Add(moved(identity.Closed, "n", a, 100*i+90))
+		_ = x.Add(bind(key(identity.Claim, "c"), a, 100*i, 100*i+90)) // somebody's claim on everything
+		if r := x.Resolve(identity.Keys{node}, 100*i+50, 100*i+50); r.Allocation != a.ID {
+			t.Fatalf("at %d the machine is %q's", i, r.Allocation)
+		}
+	}
+	for _, i := range []int64{told - 1, told - 100} {
+		if r := x.Resolve(identity.Keys{node}, 100*i+50, 100*i+50); r.Allocation != fmt.Sprint("a", i) {
+			t.Errorf("%d ago it was %q's", told-i, r.Allocation)
+		}
+	}
+	if held := x.Assignments("n"); len(held) > 600 {
+		t.Errorf("%d holders are remembered", len(held))
+	}
+	if s := x.Stats(); s.Trimmed < 2*told {
+		t.Errorf("%+v", s)
+	}
+	all := identity.New(identity.Options{}) // a reader forgets nothing
+	for i := range int64(2000) {
+		_ = all.Add(moved(identity.Opened, "n", key(identity.Allocation, fmt.Sprint("a", i)), 100*i))
+	}
+	if n := len(all.Assignments("n")); n != 2000 {
+		t.Errorf("%d of 2000", n)
+	}
+}

@@ -3,6 +3,7 @@ package identity_test
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,12 @@ func TestResolve(t *testing.T) {
 	}{
 		{name: "says so itself", keys: keys(identity.Allocation, "a1"), want: "a1/// explicit"},
 		{name: "nothing known", keys: keys(identity.Request, "r"), want: "/// "},
+		{name: "a name of the machine", world: world{facts: append(slices.Clone(reimaged), bind(key(identity.Resource, "ironic/7"), key(identity.Node, "n"), identity.Always, identity.Forever))},
+			keys: keys(identity.Resource, "ironic/7"), at: 150, want: "a1//n/i1 node"},
+		{name: "a name of an installation", world: world{facts: append(slices.Clone(reimaged), bind(key(identity.Resource, "machine/7"), ni("i2"), identity.Always, identity.Forever))},
+			keys: keys(identity.Resource, "machine/7"), at: 350, want: "a2//n/i2 node_instance"},
+		{name: "a machine's name between two assignments", world: world{facts: append(slices.Clone(reimaged), bind(key(identity.Resource, "ironic/7"), key(identity.Node, "n"), identity.Always, identity.Forever))},
+			keys: keys(identity.Resource, "ironic/7"), at: 220, want: "//n/i1 "},
 		{name: "task to workflow to allocation", world: world{seen: []identity.Keys{
 			keys(identity.Task, "t", identity.Workflow, "w"), keys(identity.Workflow, "w", identity.Allocation, "a1")}},
 			keys: keys(identity.Task, "t"), want: "a1/w// task"},

@@ -44,6 +44,7 @@ type Index struct {
 	sources  sources
 	epoch    atomic.Uint32 // counts up as subjects are made
 	made     int           // in this epoch
+	trimmed  int           // facts
 	memo     *memo         // nil unless Remember is set
 }
 
@@ -197,6 +198,7 @@ func (x *Index) add(f Fact) {
 		if !s.binds.add(bind{f.Object, f.From, f.To}) {
 			return
 		}
+		x.trim(s)
 		s.derived = false
 		x.touch(s.slot)
 		x.stale(s)
@@ -215,6 +217,7 @@ func (x *Index) add(f Fact) {
 			}
 		}
 		if list.add(move{f.Type, f.Object.ID, f.From}) {
+			x.trim(s)
 			s.derived = false
 			x.touch(s.slot)
 		}
@@ -281,6 +284,7 @@ type Stats struct {
 	Refused  map[string]int // facts, by reason
 	Full     int            // subjects refused because the index was full
 	Evicted  int            // subjects forgotten to make room
+	Trimmed  int            // facts forgotten because their subject had hundreds
 }
 
 // Stats of the index now.
@@ -290,5 +294,5 @@ func (x *Index) Stats() Stats {
 	for err, n := range x.refused {
 		refused[err.Error()] = n
 	}
-	return Stats{Subjects: len(x.subjects), Refused: refused, Full: x.full, Evicted: x.sources.evicted}
+	return Stats{Subjects: len(x.subjects), Refused: refused, Full: x.full, Evicted: x.sources.evicted, Trimmed: x.trimmed}
 }

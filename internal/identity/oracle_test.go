@@ -176,10 +176,11 @@ func (o *oracle) closure() map[identity.Key]string {
 // resolve gives what the index must give for a record: allocation, node, installation and via.
 func (o *oracle) resolve(closure map[identity.Key]string, ks identity.Keys, at, observed int64) (r identity.Resolution) {
 	r.Node, r.NodeInstance = ks.First(identity.Node), ks.First(identity.NodeInstance)
-	said := r.NodeInstance != ""
+	said, machine := r.NodeInstance != "", r.Node != ""
 	for _, f := range o.facts { // claim → installation, installation → node
 		if f.Type == identity.Bind && r.NodeInstance == "" && f.Object.Kind == identity.NodeInstance && ks.Has(f.Subject) && covers(f, at) {
 			r.NodeInstance = f.Object.ID
+			said = said || f.Subject.Kind == identity.Resource
 		}
 	}
 	for _, f := range o.facts {
@@ -189,6 +190,11 @@ func (o *oracle) resolve(closure map[identity.Key]string, ks identity.Keys, at, 
 			r.Node = f.Subject.ID
 		case f.Type == identity.Seen && f.Subject == key(identity.NodeInstance, r.NodeInstance):
 			r.Node = f.Object.ID
+		}
+	}
+	for _, f := range o.facts { // resource → node
+		if f.Type == identity.Bind && r.Node == "" && f.Subject.Kind == identity.Resource && f.Object.Kind == identity.Node && ks.Has(f.Subject) && covers(f, at) {
+			r.Node, machine = f.Object.ID, true
 		}
 	}
 	when, lives := at, o.stays(r.Node, identity.NodeInstance)
@@ -224,7 +230,7 @@ func (o *oracle) resolve(closure map[identity.Key]string, ks identity.Keys, at, 
 			}
 		}
 	}
-	if r.Allocation == "" && (said || ks.First(identity.Node) != "") {
+	if r.Allocation == "" && (said || machine) {
 		if r.Allocation = holder(o.stays(r.Node, identity.Allocation), when); r.Allocation != "" {
 			r.Via = identity.Via(identity.Node.String())
 			if said {

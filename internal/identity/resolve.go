@@ -77,6 +77,7 @@ type view struct {
 	grounds      *grounds // nil where nobody asks
 
 	kinds    uint32     // of the keys
+	alias    Kind       // Node or NodeInstance where a resource that is bound to it names the machine
 	subjects []*subject // of the keys, nil for unknown ones
 }
 
@@ -283,7 +284,7 @@ func (v *view) installation(keys Keys, r *Resolution, at, observed int64) (node 
 		return nil, at
 	}
 	if r.NodeInstance == "" {
-		if v.has(Node) {
+		if v.has(Node) || v.alias == Node {
 			if i, ok := v.latest(node.lived, at); ok {
 				r.NodeInstance = i.Object
 			}
@@ -339,9 +340,9 @@ func (v *view) machine(node *subject, place int64, r *Resolution, winner *Key) {
 		return
 	}
 	switch {
-	case v.has(NodeInstance) || v.has(Boot):
+	case v.has(NodeInstance) || v.has(Boot) || v.alias == NodeInstance:
 		r.claim(winner, Key{NodeInstance, r.NodeInstance}, held.Object, Via(NodeInstance.String()))
-	case v.has(Node):
+	case v.has(Node) || v.alias == Node:
 		r.claim(winner, Key{Node, r.Node}, held.Object, Via(Node.String()))
 	}
 }
@@ -357,15 +358,20 @@ func (v *view) latest(list []Interval, at int64) (Interval, bool) {
 	return latest(list, at)
 }
 
-// boundTo follows the record's boot, claim and task to an installation or a machine.
+// boundTo follows the record's boot, claim, task and resource to an installation or a machine. A resource
+// that is bound to a machine (Ironic's uuid of it) is a name of the machine: what says nothing else is the
+// machine's.
 func (v *view) boundTo(keys Keys, kind Kind, at int64) string {
-	for _, via := range [...]Kind{Boot, Claim, Task} {
+	for _, via := range [...]Kind{Boot, Claim, Task, Resource} {
 		if !v.has(via) {
 			continue
 		}
 		for i := range keys {
 			if s := v.subjects[i]; keys[i].Kind == via && s != nil {
 				if id := v.only(s.binds.list, kind, at); id != "" {
+					if via == Resource {
+						v.alias = kind
+					}
 					return id
 				}
 			}

@@ -54,7 +54,8 @@ func newSchedule(r *rand.Rand) schedule {
 	}
 	allocations, instances := 0, 0
 	for n := range 1 + r.IntN(3) {
-		node := fmt.Sprint("n", n)
+		node, name := fmt.Sprint("n", n), key(identity.Resource, fmt.Sprint("ironic/", n))
+		bound(name, key(identity.Node, node), identity.Always, identity.Forever)
 		for at := 200*hour + r.Int64N(hour); at < 360*hour; {
 			end := at + hour + r.Int64N(40*hour)
 			instances++
@@ -85,7 +86,7 @@ func newSchedule(r *rand.Rand) schedule {
 			for range 1 + r.IntN(6) { // what the machine says
 				at := at + r.Int64N(end-at)
 				l := line{at: at, observed: at + r.Int64N(hour), instance: ni}
-				switch r.IntN(3) {
+				switch r.IntN(4) {
 				case 0:
 					l.keys = keys(identity.Node, node)
 				case 1:
@@ -93,6 +94,8 @@ func newSchedule(r *rand.Rand) schedule {
 					l.at -= r.Int64N(50 * hour) // its clock is off
 				case 2:
 					l.keys = keys(identity.NodeInstance, ni)
+				case 3:
+					l.keys = identity.Keys{name}
 				}
 				s.lines = append(s.lines, l)
 			}
