@@ -22,8 +22,8 @@ type step struct {
 
 // guarded are words of fields that hold what must not leave the cluster. A mapping cannot name them.
 var guarded = []string{
-	"extra_vars", "extravars", "password", "passwd", "secret", "token", "credential", "kubeconfig", "privatekey",
-	"userdata", "templateparameters", "sshkey", "stringdata",
+	"extra_vars", "extravars", "password", "passwd", "passphrase", "secret", "token", "credential", "kubeconfig", "privatekey",
+	"userdata", "cloudinit", "templateparameters", "sshkey", "stringdata", "apikey",
 }
 
 func parsePath(text string) (path, error) {

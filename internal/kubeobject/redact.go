@@ -13,7 +13,11 @@ var (
 	bearer   = regexp.MustCompile(`(?i)\b(bearer|basic) [A-Za-z0-9._~+/=-]{8,}`)
 	jwt      = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_.-]+`)
 	userinfo = regexp.MustCompile(`://[^/\s@:]+:[^/\s@]+@`)
+	pem      = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?`)
 )
+
+// documents are beginnings of texts that are secret as a whole: what a machine is told at its first boot.
+var documents = []string{"#cloud-config", "#cloud-boothook", "#include", "Content-Type: multipart/mixed", "## template: jinja"}
 
 // redact takes out of free text what a controller should not have put there: the variables of a launched
 // job, and whatever looks like a secret.
@@ -24,9 +28,36 @@ func redact(s string) string {
 			s = strings.TrimRight(s[:i], " \t{\"'[(,") + " [redacted]"
 		}
 	}
-	s = assigned.ReplaceAllString(s, "${1}[redacted]")
-	s = bearer.ReplaceAllString(s, "$1 [redacted]")
-	s = jwt.ReplaceAllString(s, "[redacted]")
-	s = userinfo.ReplaceAllString(s, "://[redacted]@")
-	return clip(strings.TrimSpace(s), maxValueBytes)
+	return clip(strings.TrimSpace(scrub(s)), maxValueBytes)
+}
+
+// scrub takes out of text of any length whatever looks like a secret, and nothing else.
+func scrub(s string) string {
+	for _, begin := range documents {
+		if strings.HasPrefix(strings.TrimSpace(s), begin) {
+			return Withheld
+		}
+	}
+	if !suspicious(s) {
+		return s
+	}
+	s = pem.ReplaceAllString(s, Withheld)
+	s = assigned.ReplaceAllString(s, "${1}"+Withheld)
+	s = bearer.ReplaceAllString(s, "$1 "+Withheld)
+	s = jwt.ReplaceAllString(s, Withheld)
+	return userinfo.ReplaceAllString(s, "://"+Withheld+"@")
+}
+
+// suspicious costs less than the expressions, which hardly any text needs.
+func suspicious(s string) bool {
+	if strings.Contains(s, "eyJ") || strings.Contains(s, "PRIVATE KEY") || strings.Contains(s, "://") {
+		return true
+	}
+	low := strings.ToLower(s)
+	for _, word := range []string{"passw", "secret", "token", "api_key", "api-key", "apikey", "authorization", "credential", "bearer", "basic"} {
+		if strings.Contains(low, word) {
+			return true
+		}
+	}
+	return false
 }
