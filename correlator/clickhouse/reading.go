@@ -67,7 +67,7 @@ func (r *reading) run(ctx context.Context, after correlator.Position, yield func
 	for _, s := range r.sources {
 		s.after = after
 	}
-	for size := firstFetch; ; size = min(2*size, mostFetch) {
+	for size := firstFetch / 2; ; size = min(2*size, mostFetch) {
 		batch, err := r.next(ctx, size)
 		if err != nil || len(batch) == 0 {
 			return err

@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -10,13 +11,15 @@ import (
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/record"
 )
 
 // Rows that one question fetches: few at first, since most readings are short; more as it goes on, since
-// each question has to find its place again.
+// each question has to find its place again; never more than a number of bytes, by the size of the last.
 const (
 	firstFetch = 256
-	mostFetch  = 4096
+	mostFetch  = 16_384
+	fetchBytes = 16 << 20
 )
 
 // earliest is the first time that a column of times can hold.
@@ -49,7 +52,7 @@ type source struct {
 // was cut off leaves its last position to the next.
 func (s *source) fill(ctx context.Context, l *Library, part stretch, most int) error {
 	for len(s.rows) == 0 && !s.done {
-		s.size = min(max(s.size, firstFetch), most)
+		s.size = min(cmp.Or(s.size, firstFetch), most)
 		part.after, part.most = s.after, s.size
 		rows, err := s.fetch(ctx, l, part)
 		switch {
@@ -74,9 +77,23 @@ func (s *source) fill(ctx context.Context, l *Library, part stretch, most int) e
 		if len(rows) > 0 {
 			s.after = rows[len(rows)-1].position()
 		}
-		s.rows, s.size = rows, 2*s.size
+		s.rows, s.size = rows, min(2*s.size, fetchBytes/size(rows)+1)
 	}
 	return nil
+}
+
+// size is about how many bytes one of the rows holds.
+func size(rows []row) int {
+	n := 0
+	for _, r := range rows {
+		n += len(r.Body) + len(r.StatusMessage)
+		for _, attrs := range [...]record.Attrs{r.Attrs, r.Resource} {
+			for _, a := range attrs {
+				n += len(a.Key) + len(a.Value)
+			}
+		}
+	}
+	return 512 + n/max(1, len(rows))
 }
 
 func (r row) position() correlator.Position {
