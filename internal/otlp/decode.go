@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/faultline-io/faultline/internal/kubeobject"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -57,7 +58,7 @@ func Spans(td ptrace.Traces, yield func(*record.Record) bool) {
 func log(lr plog.LogRecord, stamped record.Attrs) *record.Record {
 	r := &record.Record{
 		Signal: record.Log, Time: nanos(lr.Timestamp()), Observed: nanos(lr.ObservedTimestamp()),
-		Severity: int(lr.SeverityNumber()), SeverityText: text(lr.SeverityText()), Body: value(lr.Body()),
+		Severity: int(lr.SeverityNumber()), SeverityText: text(lr.SeverityText()), Body: kubeobject.WithholdText(value(lr.Body())),
 		Name: text(lr.EventName()),
 	}
 	r.Attrs, r.Stamped = attributes(lr.Attributes(), stamped)

@@ -18,11 +18,11 @@ import (
 )
 
 // objects adds the lifecycle events that watched Kubernetes objects mean, as log records of their own.
-// The records that carry the objects pass as they are.
+// The records that carry the objects pass without what must not be stored: see kubeobject.Withhold.
 type objects struct {
-	p     *identityProcessor
-	known kubeobject.Mappings
-	count metric.Int64Counter
+	p               *identityProcessor
+	known           kubeobject.Mappings
+	count, withheld metric.Int64Counter
 }
 
 func newObjects(p *identityProcessor, set processor.Settings) (*objects, error) {
@@ -31,14 +31,16 @@ func newObjects(p *identityProcessor, set processor.Settings) (*objects, error) 
 	if err != nil {
 		return nil, fmt.Errorf("create metrics: %w", err)
 	}
-	return &objects{p: p, known: p.profile.Objects(), count: count}, nil
+	withheld, err := set.MeterProvider.Meter(scopeName).Int64Counter("faultline_identity_objects_withheld_total", metric.WithUnit("{object}"),
+		metric.WithDescription("Kubernetes objects of which something that must not be stored was taken out."))
+	if err != nil {
+		return nil, fmt.Errorf("create metrics: %w", err)
+	}
+	return &objects{p: p, known: p.profile.Objects(), count: count, withheld: withheld}, nil
 }
 
 // before runs ahead of whatever learns from a batch, so that it learns from the events too.
 func (o *objects) before(next processorhelper.ProcessLogsFunc) processorhelper.ProcessLogsFunc {
-	if len(o.known) == 0 {
-		return next
-	}
 	return func(ctx context.Context, ld plog.Logs) (plog.Logs, error) {
 		o.add(ctx, ld)
 		return next(ctx, ld)
@@ -47,6 +49,7 @@ func (o *objects) before(next processorhelper.ProcessLogsFunc) processorhelper.P
 
 func (o *objects) add(ctx context.Context, ld plog.Logs) {
 	var outcomes [kubeobject.Read + 1]int64
+	var withheld int64
 	for i := range ld.ResourceLogs().Len() { // what is appended below is not read again
 		rl := ld.ResourceLogs().At(i)
 		var events []*record.Record
@@ -57,6 +60,12 @@ func (o *objects) add(ctx context.Context, ld plog.Logs) {
 				}
 				if lr.ObservedTimestamp() == 0 {
 					lr.SetObservedTimestamp(pcommon.NewTimestampFromTime(o.p.now()))
+				}
+				if withhold(lr.Body()) {
+					withheld++
+				}
+				if len(o.known) == 0 {
+					continue
 				}
 				derived, outcome := o.known.Derive(recordOf(rl.Resource(), lr))
 				events = append(events, derived...)
@@ -70,6 +79,29 @@ func (o *objects) add(ctx context.Context, ld plog.Logs) {
 			add(ctx, o.count, n, "outcome", outcome.String())
 		}
 	}
+	if withheld > 0 {
+		o.withheld.Add(ctx, withheld)
+	}
+}
+
+// withhold takes out of a body what must not be stored, and says whether there was any.
+func withhold(body pcommon.Value) bool {
+	if body.Type() == pcommon.ValueTypeStr {
+		kept := kubeobject.WithholdText(body.Str())
+		if kept == body.Str() {
+			return false
+		}
+		body.SetStr(kept)
+		return true
+	}
+	object := body.Map().AsRaw()
+	if !kubeobject.Withhold(object) {
+		return false
+	}
+	if body.FromRaw(object) != nil { // cannot be: it came out of one
+		body.SetStr(kubeobject.Withheld)
+	}
+	return true
 }
 
 // mayBeObject costs next to nothing for the many records that hold no object.

@@ -118,3 +118,28 @@ func TestUnknownObjectsPass(t *testing.T) {
 		t.Errorf("broken: %d", n)
 	}
 }
+
+// What an object must not tell the store does not leave the processor, in any form and with any profile;
+// the same record is one record, whether it came this way or from a file.
+func TestObjectsAreWithheld(t *testing.T) {
+	secret := map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "s", "uid": "u", "resourceVersion": "1"}, "data": map[string]any{"k": "hunter2"}}
+	text := `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","uid":"u","resourceVersion":"1"},"data":{"k":"hunter2"}}`
+	for _, name := range []string{"default", "openstack"} {
+		b := newBench(t)
+		b.cfg.Profile = name
+		for _, body := range []any{secret, map[string]any{"type": "ADDED", "object": secret}, text} {
+			before := records(watched(body))[0]
+			passed := b.logs(watched(body))
+			if raw := passed.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0).Body().AsString(); strings.Contains(raw, "hunter2") || !strings.Contains(raw, `"s"`) {
+				t.Errorf("%s: passed on: %s", name, raw)
+			}
+			after := records(passed)[0]
+			if strings.Contains(before.Body+after.Body, "hunter2") || before.Key() != after.Key() {
+				t.Errorf("%s: %q from a file, %q from here", name, before.Body, after.Body)
+			}
+		}
+		if n := b.sum("faultline_identity_objects_withheld_total", ""); n != 3 {
+			t.Errorf("%s: counted %d", name, n)
+		}
+	}
+}
