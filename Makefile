@@ -40,7 +40,7 @@ scenarios: ## the scoreboard: every story in every variant, beside four naive he
 	FAULTLINE_SCOREBOARD=1 $(GO) test -count=1 -v -run TestScoreboard ./correlator
 
 openstack: ## real OpenStack runs with a known owner, where the data lies beside the project
-	$(GO) test -count=1 -v -run TestOpenStackFaults ./correlator
+	$(GO) test -count=1 -v -run "TestOpenStack(Faults|Attribution)" ./correlator
 
 bench-verdict: ## what a verdict costs, by size of the allocation, up to a million events
 	FAULTLINE_VERDICT_RUNS=100 FAULTLINE_VERDICT_RECORDS=1000000 $(GO) test -count=1 -v -run 'TestVerdictSpeed|TestLargeAllocations' ./correlator
