@@ -23,6 +23,7 @@ import (
 	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 
 	"github.com/faultline-io/faultline/collector/clickhouseexporter"
+	"github.com/faultline-io/faultline/collector/queuestorage"
 	"github.com/faultline-io/faultline/processors/identityprocessor"
 )
 
@@ -59,6 +60,7 @@ func Components() (f otelcol.Factories, err error) {
 		filestorage.NewFactory(),
 		healthcheckextension.NewFactory(),
 		pprofextension.NewFactory(),
+		queuestorage.NewFactory(),
 	)
 	return f, err
 }

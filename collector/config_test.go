@@ -5,6 +5,10 @@ import (
 	"testing"
 
 	"go.opentelemetry.io/collector/otelcol"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/faultline-io/faultline/collector/clickhouseexporter"
+	"github.com/faultline-io/faultline/collector/queuestorage"
 )
 
 // Every configuration that is shipped starts nothing but is accepted as a whole.
@@ -29,6 +33,43 @@ func TestShippedConfigurations(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// What keeps acknowledged records through an outage stands in every configuration: a queue on a disk that is synced, and
+// retries without an end. Retries that end are how the first hours of a long outage go missing.
+func TestShippedQueuesLoseNothing(t *testing.T) {
+	queues := 0
+	for _, name := range ConfigNames() {
+		text, err := configs.ReadFile("config/" + name + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c struct {
+			Exporters  map[string]map[string]any
+			Extensions map[string]map[string]any
+		}
+		if err := yaml.Unmarshal(text, &c); err != nil {
+			t.Fatal(err)
+		}
+		for exporter, settings := range c.Exporters {
+			queue, ok := settings["sending_queue"].(map[string]any)
+			if !ok {
+				continue
+			}
+			queues++
+			storage, _ := queue["storage"].(string)
+			if kind, _, _ := strings.Cut(storage, "/"); kind != queuestorage.Type.String() || c.Extensions[storage]["fsync"] != nil {
+				t.Errorf("%s: the queue of %s lies in %q", name, exporter, storage)
+			}
+			retry, _ := settings["retry_on_failure"].(map[string]any)
+			if ends := retry["max_elapsed_time"]; exporter == clickhouseexporter.Type.String() && ends != nil || exporter != clickhouseexporter.Type.String() && ends != "0s" || retry["enabled"] != nil {
+				t.Errorf("%s: retries of %s end: %v", name, exporter, retry)
+			}
+		}
+	}
+	if queues != 2 {
+		t.Errorf("%d queues", queues)
 	}
 }
 

@@ -62,19 +62,20 @@ func ports(t *testing.T, n int) []string {
 	return out
 }
 
-func newProcess(t *testing.T, dsn string) *process {
+// newProcess starts a Collector that keeps its queue in dataDir, else in a folder of its own.
+func newProcess(t *testing.T, dsn string, dataDir ...string) *process {
 	t.Helper()
 	p := ports(t, 4)
 	_, metricsPort, _ := net.SplitHostPort(p[3])
 	uri := fmt.Sprintf(`yaml:
 receivers: {otlp: {protocols: {grpc: {endpoint: %q}, http: {endpoint: %q}}}}
 exporters: {faultline_clickhouse: {timeout: 5s, retry_on_failure: {initial_interval: 100ms, max_interval: 500ms}}}
-extensions: {health_check: {endpoint: %q}}
+extensions: {health_check: {endpoint: %q}, faultline_queue: {min_free_mib: 2, compaction: {rebound_needed_threshold_mib: 8, rebound_trigger_threshold_mib: 4, check_interval: 1s}}}
 service: {telemetry: {metrics: {readers: [{pull: {exporter: {prometheus: {host: 127.0.0.1, port: %s}}}}]}}}
 `, p[0], p[1], p[2], metricsPort)
 	dir := t.TempDir()
 	c := &process{t: t, otlp: p[1], health: p[2], metrics: p[3], stderrPath: filepath.Join(dir, "stderr")}
-	c.env = append(os.Environ(), childVariable+"="+uri, "FAULTLINE_CLICKHOUSE_DSN="+dsn, "FAULTLINE_DATA="+dir)
+	c.env = append(os.Environ(), childVariable+"="+uri, "FAULTLINE_CLICKHOUSE_DSN="+dsn, "FAULTLINE_DATA="+append(dataDir, dir)[0])
 	c.start()
 	t.Cleanup(c.kill)
 	return c
@@ -130,7 +131,7 @@ func (c *process) said() string {
 func (c *process) eventually(what string, check func() error) {
 	c.t.Helper()
 	var err error
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if err = check(); err == nil {
 			return
 		}

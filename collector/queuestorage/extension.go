@@ -1,0 +1,25 @@
+package queuestorage
+
+import (
+	"context"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
+	"go.uber.org/zap"
+)
+
+// queueStorage is file_storage whose clients are those of this package.
+type queueStorage struct {
+	storage.Extension
+	room room
+	log  *zap.Logger
+}
+
+// GetClient gives the storage of one queue.
+func (s *queueStorage) GetClient(ctx context.Context, kind component.Kind, id component.ID, name string) (storage.Client, error) {
+	inner, err := s.Extension.GetClient(ctx, kind, id, name)
+	if err != nil {
+		return nil, err
+	}
+	return &client{Client: inner, room: s.room, log: s.log.With(zap.String("queue", name))}, nil
+}
