@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -26,6 +28,9 @@ type identityProcessor struct {
 	telemetry *telemetry
 	links     *linkstore.Follower // nil where nothing is shared
 	now       func() time.Time
+
+	cancel context.CancelFunc
+	done   sync.WaitGroup
 
 	// Under the factory's lock.
 	pipelines int
@@ -53,6 +58,9 @@ func newProcessor(cfg *Config, set processor.Settings) (*identityProcessor, erro
 
 // start waits for a warm start, within its bounds.
 func (p *identityProcessor) start(ctx context.Context) error {
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	p.cancel = cancel
+	p.done.Go(func() { p.telemetry.late.watch(run) })
 	if p.links == nil {
 		return nil
 	}
@@ -60,6 +68,10 @@ func (p *identityProcessor) start(ctx context.Context) error {
 }
 
 func (p *identityProcessor) stop() error {
+	if p.cancel != nil {
+		p.cancel()
+		p.done.Wait()
+	}
 	if p.links == nil {
 		return p.telemetry.stop()
 	}
@@ -87,11 +99,13 @@ func (p *identityProcessor) logs(ctx context.Context, ld plog.Logs) (plog.Logs, 
 	reading := p.read(ld.LogRecordCount(), t)
 	defer reading.done()
 	read := reading.logs(ld)
+	p.measure(ctx, read)
 	i := 0
 	for _, rl := range ld.ResourceLogs().All() {
 		for _, sl := range rl.ScopeLogs().All() {
 			for _, lr := range sl.LogRecords().All() {
 				p.stamp(lr.Attributes(), &read[i], t)
+				p.miss(&read[i], t)
 				i++
 			}
 		}
@@ -105,11 +119,13 @@ func (p *identityProcessor) traces(ctx context.Context, td ptrace.Traces) (ptrac
 	reading := p.read(td.SpanCount(), t)
 	defer reading.done()
 	read := reading.spans(td)
+	p.measure(ctx, read)
 	i := 0
 	for _, rs := range td.ResourceSpans().All() {
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, sp := range ss.Spans().All() {
 				p.stamp(sp.Attributes(), &read[i], t)
+				p.miss(&read[i], t)
 				i++
 			}
 		}
@@ -136,4 +152,27 @@ func (p *identityProcessor) metrics(ctx context.Context, md pmetric.Metrics) (pm
 		p.stamp(rm.Resource().Attributes(), &read[i], t)
 	}
 	return md, nil
+}
+
+// measure times the look-up of one record of a batch. The batch makes it once more than it would have.
+func (p *identityProcessor) measure(ctx context.Context, read []carried) {
+	if len(read) == 0 {
+		return
+	}
+	c := &read[rand.IntN(len(read))]
+	if len(c.keys) == 0 {
+		return
+	}
+	begun := time.Now()
+	p.index.ResolveFound(c.keys, c.found, c.at, c.observed)
+	p.telemetry.lookup.Record(ctx, time.Since(begun).Seconds())
+}
+
+// miss shows the record that was resolved last to late, if nothing resolved it.
+func (p *identityProcessor) miss(c *carried, t *tally) {
+	if !t.missed || t.noticed >= latePerBatch {
+		return
+	}
+	t.noticed++
+	p.telemetry.late.note(c.keys, c.at, c.observed, time.Unix(0, t.now))
 }

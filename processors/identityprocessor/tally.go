@@ -36,6 +36,9 @@ type tally struct {
 	refusals      map[string]int64
 	conflictCount int64
 
+	missed  bool // the record that was resolved last was not
+	noticed int  // unresolved records that were shown to late
+
 	lastAdds uint32 // see list
 	lastList string
 }
@@ -97,7 +100,7 @@ func (t *tally) refused(err error) {
 }
 
 func (t *tally) resolved(r *identity.Resolution, service string) {
-	if r.Via == identity.Unresolved {
+	if t.missed = r.Via == identity.Unresolved; t.missed {
 		t.unresolvedBy[service]++
 	} else {
 		t.via[r.Via]++

@@ -24,6 +24,8 @@ const maxServices = 200
 type telemetry struct {
 	log                                             *zap.Logger
 	resolved, unresolved, conflicts, refused, badIn metric.Int64Counter
+	lookup                                          metric.Float64Histogram
+	late                                            *late
 	registration                                    metric.Registration
 
 	mu       sync.Mutex
@@ -33,7 +35,7 @@ type telemetry struct {
 
 func newTelemetry(set component.TelemetrySettings, x *identity.Index) (*telemetry, error) {
 	meter := set.MeterProvider.Meter(scopeName)
-	t := &telemetry{log: set.Logger, told: map[string]bool{}, services: map[string]bool{}}
+	t := &telemetry{log: set.Logger, told: map[string]bool{}, services: map[string]bool{}, late: newLate(x)}
 	var errs []error
 	counter := func(to *metric.Int64Counter, name, unit, what string) {
 		var err error
@@ -45,6 +47,16 @@ func newTelemetry(set component.TelemetrySettings, x *identity.Index) (*telemetr
 	counter(&t.conflicts, "faultline_identity_conflicts_total", "{record}", "Records whose identifiers lead to different allocations.")
 	counter(&t.refused, "faultline_identity_facts_refused_total", "{fact}", "Bindings that cannot be true, by reason.")
 	counter(&t.badIn, "faultline_identity_bad_input_total", "{record}", "Records with something that cannot be meant, by reason; they are passed on.")
+	counter(&t.late.links, "faultline_identity_late_links_total", "{link}", "Identifiers of unresolved records that something learnt afterwards resolves, by how; of a sample, each once.")
+	histogram := func(to *metric.Float64Histogram, name, what string, bounds ...float64) {
+		var err error
+		*to, err = meter.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(what), metric.WithExplicitBucketBoundaries(bounds...))
+		errs = append(errs, err)
+	}
+	histogram(&t.late.delay, "faultline_identity_late_link_delay_seconds", "Time between an unresolved record and the link that resolves its identifier.",
+		1, 5, 15, 60, 300, 900, 3600, 14400, 86400, 259200)
+	histogram(&t.lookup, "faultline_identity_lookup_duration_seconds", "Time to look up whose a record was; one record of a batch is measured.",
+		100e-9, 250e-9, 500e-9, 1e-6, 2.5e-6, 5e-6, 10e-6, 25e-6, 100e-6, 1e-3, 10e-3)
 	subjects, err := meter.Int64ObservableGauge("faultline_identity_index_subjects", metric.WithUnit("{subject}"),
 		metric.WithDescription("Identifiers that are remembered."))
 	errs = append(errs, err)
