@@ -5,85 +5,145 @@ import (
 	"strings"
 
 	"github.com/faultline-io/faultline/internal/identity"
-	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// look is what one view shows of one field of one thing: of two jobs of an allocation, a view may show the
+// one rightly and the other not.
+type look struct{ projection, field, about string }
+
+func lookOf(e *Event) look {
+	l := look{projection: e.Attr(semconv.Projection), field: e.Attr(semconv.Field)}
+	switch l.field {
+	case fieldJobState, fieldMessage:
+		l.about = firstOf(e.Own(identity.ProviderJob), e.Attr(semconv.Operation))
+	case fieldOccupancy:
+		l.about = e.Node
+	}
+	return l
+}
+
+// The fields of a view that can be compared with a truth.
+const (
+	fieldState     = "state"
+	fieldJobState  = "job_state"
+	fieldMessage   = "message"
+	fieldOccupancy = "occupancy"
 )
 
 // drifts lists the views whose newest look showed something else than the truth had been for longer
 // than the view's grace. A value that the profile does not map is shown, never compared.
-func drifts(c *Case) []Drift {
-	newest := map[[2]string]*Event{}
-	var keys [][2]string
-	for _, e := range c.Events {
-		if !e.Is(semconv.EventProjection) {
-			continue
-		}
-		k := [2]string{e.Attr(semconv.Projection), e.Attr(semconv.Field)}
+func drifts(c *Case) (out []Drift, looks []look) {
+	newest := map[look]*Event{}
+	var keys []look
+	for _, e := range c.see(sight{seeEvent, "", semconv.EventProjection}).own {
+		k := lookOf(e)
 		if newest[k] == nil {
 			keys = append(keys, k)
 		}
 		newest[k] = e
 	}
-	slices.SortFunc(keys, func(a, b [2]string) int { return strings.Compare(a[0]+"\x00"+a[1], b[0]+"\x00"+b[1]) })
-	out := []Drift{}
+	slices.SortFunc(keys, func(a, b look) int {
+		return strings.Compare(a.projection+"\x00"+a.field+"\x00"+a.about, b.projection+"\x00"+b.field+"\x00"+b.about)
+	})
+	out = []Drift{}
 	for _, k := range keys {
 		e := newest[k]
-		truth, since := c.truth(k[1], e.At, e)
 		shown := e.Attr(semconv.Value)
-		if may, mapped := c.Profile.Stands(k[0], k[1], shown, truth); truth == "" || !mapped || may {
+		truth, since, wrong := c.shownWrongly(k, shown, e, e.At)
+		if !wrong || e.At-since <= int64(c.Profile.Grace(k.projection)) {
 			continue
 		}
-		if e.At-since <= int64(c.Profile.Grace(k[0])) {
-			continue
-		}
-		soon, _ := c.truth(k[1], e.At+2*skew, e)
-		if may, _ := c.Profile.Stands(k[0], k[1], shown, soon); may {
+		if _, _, still := c.shownWrongly(k, shown, e, e.At+2*skew); !still {
 			continue // a view cannot run ahead of the truth; two clocks can
 		}
-		out = append(out, Drift{Projection: k[0], Field: k[1], Shown: shown, Truth: truth, Since: Time(since)})
+		out, looks = append(out, Drift{Projection: k.projection, Field: k.field, Shown: shown, Truth: truth, Since: Time(since)}), append(looks, k)
 	}
-	return out
+	return out, looks
 }
 
-// truth is what a field, as a view showed it, really was at a time, and since when.
-func (c *Case) truth(field string, at int64, look *Event) (value string, since int64) {
-	switch field {
-	case "state":
-		return c.Lifecycle.StateAt(at)
-	case "job_state":
-		job := look.Own(identity.ProviderJob)
+// shownWrongly says whether a shown value cannot stand for what was true at a time, what that was, and since when.
+func (c *Case) shownWrongly(k look, shown string, e *Event, at int64) (truth string, since int64, wrong bool) {
+	truths := c.truths(k, e, at)
+	for i, t := range truths {
+		may, mapped := c.Profile.Stands(k.projection, mapOf(k.field), shown, t.value)
+		if !mapped || may {
+			return "", 0, false
+		}
+		if i == 0 || t.since > since {
+			truth, since = t.value, t.since
+		}
+	}
+	return truth, since, len(truths) > 0
+}
+
+// mapOf is the field by whose map a value is read: a job's message that is one of the words for a job's state
+// says that state.
+func mapOf(field string) string {
+	if field == fieldMessage {
+		return fieldJobState
+	}
+	return field
+}
+
+// truth is one value that a view may show, and since when it has been so.
+type truth struct {
+	value string
+	since int64
+}
+
+// truths are what a field, as a view showed it, may rightly have been at a time. Empty where nobody knows.
+func (c *Case) truths(k look, e *Event, at int64) []truth {
+	switch k.field {
+	case fieldState:
+		if value, since := c.Lifecycle.StateAt(at); value != "" {
+			return []truth{{value, since}}
+		}
+	case fieldJobState, fieldMessage:
+		var out []truth
+		job, operation := e.Own(identity.ProviderJob), e.Attr(semconv.Operation)
 		for _, j := range c.Lifecycle.Jobs {
-			if job != "" && j.ID != job {
+			if job != "" && j.ID != job || operation != "" && j.Operation != "" && j.Operation != operation {
 				continue
 			}
+			t := truth{}
 			for _, change := range j.Changes {
-				if change.At <= at && !strings.EqualFold(change.To, value) {
-					value, since = change.To, change.At
+				if change.At <= at && !strings.EqualFold(change.To, t.value) {
+					t = truth{strings.ToLower(change.To), change.At}
 				}
 			}
-		}
-		return strings.ToLower(value), since
-	case "occupancy":
-		for _, e := range c.Events {
-			if e.Is(semconv.EventNodeOccupancy) && e.At <= at && e.To() != value {
-				value, since = e.To(), e.At
+			if t.value == "unknown" {
+				return nil // the provider tells nobody
+			}
+			if t.value != "" {
+				out = append(out, t)
 			}
 		}
-		return value, since
+		return out
+	case fieldOccupancy:
+		t := truth{}
+		for _, o := range c.see(sight{seeEvent, "", semconv.EventNodeOccupancy}).own {
+			if (e.Node == "" || o.Node == e.Node) && o.At <= at && o.To() != t.value {
+				t = truth{o.To(), o.At}
+			}
+		}
+		if t.value != "" && t.value != "unknown" {
+			return []truth{t}
+		}
 	}
-	return "", 0
+	return nil
 }
 
 // driftFault makes the projection the owner where a view lags and nothing else explains why it, or the
 // truth, could not move.
-func (j *judgement) driftFault() {
+func (j *judgement) driftFault(drifted []look) {
 	if len(j.v.Drift) == 0 || len(j.causes) > 0 || len(j.open) > 0 {
 		return
 	}
-	for _, d := range j.v.Drift {
+	for i, d := range j.v.Drift {
 		var looks []*Event
-		for _, e := range j.c.Events {
-			if e.Is(semconv.EventProjection) && e.Attr(semconv.Projection) == d.Projection && e.Attr(semconv.Field) == d.Field && e.At >= int64(d.Since) {
+		for _, e := range j.c.see(sight{seeEvent, "", semconv.EventProjection}).own {
+			if lookOf(e) == drifted[i] && e.At >= int64(d.Since) {
 				looks = append(looks, e)
 			}
 		}
@@ -103,54 +163,11 @@ func (j *judgement) driftFault() {
 				SafeAction: "act on the control plane's state; replay the projection",
 			},
 			troubles: []*Trouble{{Kind: DriftTrouble, From: int64(d.Since), At: last.At, What: "the " + d.Projection + " view is stale", Cites: looks}},
+			party:    d.Projection + "/" + d.Field + "/" + drifted[i].about,
 		}
 		j.causes = append(j.causes, k)
 		said := j.why.begin(k.troubles[0])
 		said.weigh([]Evidence{k.ev}, 1)
 		said.rule(Attributed, "nothing else explains why the view, or the truth, could not move")
 	}
-}
-
-// findings lists what should be known and is no fault by itself.
-func findings(c *Case) []Finding {
-	out := []Finding{}
-	state := ""
-	for _, s := range c.Lifecycle.States {
-		from := s.From
-		if from != "" && !semconv.LegalMove(from, s.To) {
-			out = append(out, Finding{"illegal_transition", "allocation moved " + from + " → " + s.To, []string{s.Event.Ref}})
-		} else if from != "" && state != "" && from != state && s.To != state {
-			out = append(out, Finding{"gap", "a step was not seen: " + state + " … " + from, []string{s.Event.Ref}})
-		}
-		state = s.To
-	}
-	for _, e := range c.Events {
-		for _, k := range e.Conflicts {
-			out = append(out, Finding{"identity_conflict", k.Winner.Kind.String() + " says " + k.Allocation + ", " + k.Loser.Kind.String() + " says " + k.Disagreeing, []string{e.Ref}})
-		}
-		if e.BeforeInstance {
-			out = append(out, Finding{"clock", "stamped " + Time(e.Time).String() + ", before its own installation existed; placed by when it was seen", []string{e.Ref}})
-		} else if e.At != e.Time {
-			out = append(out, Finding{"clock", "stamped " + Time(e.Time).String() + ", which nobody can have seen; placed by when it was seen", []string{e.Ref}})
-		}
-	}
-	for _, node := range c.Lifecycle.Nodes {
-		for _, o := range c.Index.OverlapsOf(node) {
-			if o.Earlier != c.ID && o.Later != c.ID {
-				continue
-			}
-			out = append(out, Finding{"overlap", "node " + node + " was assigned to " + o.Earlier + " and " + o.Later + " at once from " + Time(o.From).String(), c.assignmentsOf(node)})
-		}
-	}
-	return out
-}
-
-func (c *Case) assignmentsOf(node string) []string {
-	out := []string{}
-	for _, e := range c.Events {
-		if e.Signal == record.Log && (e.Is(semconv.EventNodeAssigned) || e.Is(semconv.EventNodeUnassigned)) && e.Node == node {
-			out = append(out, e.Ref)
-		}
-	}
-	return out
 }

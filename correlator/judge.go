@@ -22,7 +22,8 @@ func judge(c *Case, rules []Rule, why *Reasoning) Verdict {
 		Outcome: None, AsOf: Time(c.Now), RulesVersion: RulesVersion,
 		Faults: []Fault{}, Candidates: []Candidate{}, Missing: []Missing{}, Drift: []Drift{}, Findings: []Finding{},
 	}}
-	j.v.Drift = drifts(c)
+	var drifted []look
+	j.v.Drift, drifted = drifts(c)
 	j.v.Findings = findings(c)
 	for i, t := range c.Troubles {
 		if i >= maxTroubles/2 && i < len(c.Troubles)-maxTroubles/2 {
@@ -33,7 +34,7 @@ func judge(c *Case, rules []Rule, why *Reasoning) Verdict {
 	if more := len(c.Troubles) - maxTroubles; more > 0 {
 		j.v.Findings = append(j.v.Findings, Finding{Kind: "many_troubles", Summary: fmt.Sprintf("%d troubles between the first %d and the last %d were not judged one by one", more, maxTroubles/2, maxTroubles/2), Refs: []string{}})
 	}
-	j.driftFault()
+	j.driftFault(drifted)
 	j.conclude()
 	return j.v
 }

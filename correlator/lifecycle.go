@@ -33,10 +33,33 @@ type Change struct {
 type Run struct {
 	ID, Operation string
 	Changes       []Change
+	// Late are moves that somebody still told of after the job's end, or that came too late to move it: kept,
+	// never applied.
+	Late []Change
 }
 
 // Last is the newest move.
 func (r *Run) Last() Change { return r.Changes[len(r.Changes)-1] }
+
+// late says whether a move comes after the end of a provider's job: a custom resource that still repeats
+// Running does not bring back a job that the provider itself called off. Only the provider's own word moves
+// what somebody else took for the end.
+func (r *Run) late(change Change) bool {
+	if len(r.Changes) == 0 {
+		return false
+	}
+	last := r.Last()
+	if !jobOver(last.To) {
+		return false
+	}
+	own := func(c Change) bool { return c.Event.Layer == semconv.LayerProvider }
+	return !own(change) || own(last)
+}
+
+// jobOver says whether a provider's job in this state is at its end. Unknown is not: EDA says nothing else.
+func jobOver(state string) bool {
+	return strings.EqualFold(state, "succeeded") || strings.EqualFold(state, "failed") || strings.EqualFold(state, "canceled")
+}
 
 // Attempt is one claim of a task, or its waiting for one: from queued (or dispatched again) to its end.
 type Attempt struct {
@@ -115,12 +138,23 @@ func readLifecycle(c *Case) Lifecycle {
 				return
 			}
 			r := runs[e.Name+id]
+			if r != nil && operation != "" && r.Operation != "" && r.Operation != operation {
+				r = runs[e.Name+id+" "+operation] // EDA calls all of an allocation's jobs the same
+			}
 			if r == nil {
 				r = &Run{ID: id}
-				runs[e.Name+id] = r
+				key := e.Name + id
+				if runs[key] != nil {
+					key += " " + operation
+				}
+				runs[key] = r
 				*list = append(*list, r)
 			}
 			r.Operation = firstOf(r.Operation, operation)
+			if e.Name == semconv.EventProviderState && r.late(change) {
+				r.Late = append(r.Late, change)
+				return
+			}
 			r.Changes = append(r.Changes, change)
 		}
 		switch e.Name {
