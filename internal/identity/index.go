@@ -45,6 +45,7 @@ type Index struct {
 	epoch    atomic.Uint32 // counts up as subjects are made
 	made     int           // in this epoch
 	trimmed  int           // facts
+	tangled  atomic.Int64  // look-ups that were given up
 	memo     *memo         // nil unless Remember is set
 }
 
@@ -285,6 +286,7 @@ type Stats struct {
 	Full     int            // subjects refused because the index was full
 	Evicted  int            // subjects forgotten to make room
 	Trimmed  int            // facts forgotten because their subject had hundreds
+	Tangled  int            // look-ups given up because bindings led to ever more bindings
 }
 
 // Stats of the index now.
@@ -294,5 +296,5 @@ func (x *Index) Stats() Stats {
 	for err, n := range x.refused {
 		refused[err.Error()] = n
 	}
-	return Stats{Subjects: len(x.subjects), Refused: refused, Full: x.full, Evicted: x.sources.evicted, Trimmed: x.trimmed}
+	return Stats{Subjects: len(x.subjects), Refused: refused, Full: x.full, Evicted: x.sources.evicted, Trimmed: x.trimmed, Tangled: int(x.tangled.Load())}
 }

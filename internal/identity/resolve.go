@@ -79,6 +79,7 @@ type view struct {
 	kinds    uint32     // of the keys
 	alias    Kind       // Node or NodeInstance where a resource that is bound to it names the machine
 	subjects []*subject // of the keys, nil for unknown ones
+	walk     walk
 }
 
 // look finds the subjects of the keys, once.
@@ -189,7 +190,7 @@ func (v *view) ofKind(keys Keys, kind Kind, at int64, r *Resolution) (key Key, a
 		if keys[i].Kind != kind || s == nil {
 			continue
 		}
-		a := v.belongs(s, at, maxChain)
+		a := v.stated(s, at)
 		if a != "" && allocation != "" && a != allocation {
 			r.Conflicts = append(r.Conflicts, Conflict{key, keys[i], allocation, a})
 			agreed = false
@@ -202,48 +203,6 @@ func (v *view) ofKind(keys Keys, kind Kind, at int64, r *Resolution) (key Key, a
 		}
 	}
 	return key, allocation, agreed
-}
-
-// belongs is the allocation of one immovable subject at a time: by explicit bindings that cover it, the
-// one that began last first, nothing where two began together and disagree; else by the closure.
-func (v *view) belongs(s *subject, at int64, chain int) string {
-	if len(s.binds.list) > 0 && chain > 0 {
-		best, since, found, tied, elsewhen := "", int64(0), false, false, false
-		for _, b := range s.binds.list {
-			v.grounds.change(at, b.from)
-			v.grounds.change(at, b.to)
-			if at < b.from || at >= b.to {
-				elsewhen = elsewhen || b.object.Kind == Allocation
-				continue
-			}
-			allocation := ""
-			switch {
-			case b.object.Kind == Allocation:
-				allocation = b.object.ID
-			case b.object.Kind.Immovable():
-				o := v.x.subjects[b.object]
-				if v.rest(b.object, o); o != nil {
-					allocation = v.belongs(o, at, chain-1)
-				}
-			}
-			switch {
-			case allocation == "":
-			case !found || b.from > since:
-				best, since, found, tied = allocation, b.from, true, false
-			case b.from == since && allocation != best:
-				tied = true
-			}
-		}
-		switch {
-		case tied:
-			return ""
-		case found:
-			return best
-		case elsewhen:
-			return "" // bound, but not at this time
-		}
-	}
-	return v.allocationOf(s)
 }
 
 // workflow is the one workflow that a subject belongs to, "" where there is none or more than one.
