@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
 export CGO_ENABLED := 0
 
-.PHONY: help up build test test-stories scenarios openstack bench-verdict lint bench bench-identity examples clean $(addprefix bin/,$(BINARIES))
+.PHONY: help up build test test-stories scenarios openstack bench-verdict lint bench bench-identity bench-durability examples clean $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -51,6 +51,10 @@ bench: build ## the figures of docs/benchmarks.md
 bench-identity: ## the identity processor beside its rivals, and 10,000 schedules against the oracle
 	cd bench && $(GO) run .
 	FAULTLINE_SCHEDULES=10000 $(GO) test -count=1 -v -run TestManySchedules ./internal/identity
+
+bench-durability: bin/faultline-collector ## 200 kills under load, an outage of six minutes at ten times the hour's rate, a loss of power
+	FAULTLINE_KILLS=200 FAULTLINE_OUTAGE=1800000 FAULTLINE_COLLECTOR_BINARY=$(CURDIR)/bin/faultline-collector \
+	  $(GO) test -count=1 -v -timeout 90m -run 'TestKilledAtRandom|TestLongOutage|TestLossOfPower|TestDisk' ./collector
 
 examples: build ## make examples/ anew, with the lab
 	bin/faultline lab examples examples

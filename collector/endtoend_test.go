@@ -55,7 +55,12 @@ func number(conn driver.Conn, query string) (int, error) {
 
 func (c *process) reaches(conn driver.Conn, query string, want int) {
 	c.t.Helper()
-	c.eventually(query, func() error {
+	c.reachesWithin(90*time.Second, conn, query, want)
+}
+
+func (c *process) reachesWithin(patience time.Duration, conn driver.Conn, query string, want int) {
+	c.t.Helper()
+	c.within(patience, query, func() error {
 		n, err := number(conn, query)
 		if err == nil && n != want {
 			err = fmt.Errorf("%d, want %d", n, want)

@@ -22,9 +22,19 @@ import (
 // childVariable makes the test binary a Collector: one that can be killed.
 const childVariable = "FAULTLINE_COLLECTOR_TEST_URI"
 
+// overVariable names a configuration that lies over that one.
+const overVariable = "FAULTLINE_COLLECTOR_TEST_OVER"
+
+// binaryVariable names a faultline-collector to test instead.
+const binaryVariable = "FAULTLINE_COLLECTOR_BINARY"
+
 func TestMain(m *testing.M) {
 	if uri := os.Getenv(childVariable); uri != "" {
-		c, err := otelcol.NewCollector(Settings("test", DefaultConfig, uri))
+		uris := []string{DefaultConfig, uri}
+		if over := os.Getenv(overVariable); over != "" {
+			uris = append(uris, over)
+		}
+		c, err := otelcol.NewCollector(Settings("test", uris...))
 		if err == nil {
 			err = c.Run(context.Background())
 		}
@@ -46,6 +56,7 @@ type process struct {
 	metrics    string
 	env        []string
 	stderrPath string
+	uri        string // of the configuration over that of one machine
 }
 
 func ports(t *testing.T, n int) []string {
@@ -74,7 +85,7 @@ extensions: {health_check: {endpoint: %q}, faultline_queue: {min_free_mib: 2, co
 service: {telemetry: {metrics: {readers: [{pull: {exporter: {prometheus: {host: 127.0.0.1, port: %s}}}}]}}}
 `, p[0], p[1], p[2], metricsPort)
 	dir := t.TempDir()
-	c := &process{t: t, otlp: p[1], health: p[2], metrics: p[3], stderrPath: filepath.Join(dir, "stderr")}
+	c := &process{t: t, otlp: p[1], health: p[2], metrics: p[3], stderrPath: filepath.Join(dir, "stderr"), uri: uri}
 	c.env = append(os.Environ(), childVariable+"="+uri, "FAULTLINE_CLICKHOUSE_DSN="+dsn, "FAULTLINE_DATA="+append(dataDir, dir)[0])
 	c.start()
 	t.Cleanup(c.kill)
@@ -84,16 +95,31 @@ service: {telemetry: {metrics: {readers: [{pull: {exporter: {prometheus: {host: 
 // start starts it, again after a kill, and waits until it takes data.
 func (c *process) start() {
 	c.t.Helper()
+	c.launch()
+	c.healthy()
+}
+
+// launch starts it. Where binaryVariable names a program, that is what runs.
+func (c *process) launch() {
+	c.t.Helper()
 	stderr, err := os.OpenFile(c.stderrPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	defer func() { _ = stderr.Close() }()
-	c.cmd = exec.Command(os.Args[0])
+	if binary := os.Getenv(binaryVariable); binary != "" {
+		c.cmd = exec.Command(binary, "--config", DefaultConfig, "--config", c.uri)
+	} else {
+		c.cmd = exec.Command(os.Args[0])
+	}
 	c.cmd.Env, c.cmd.Stderr = c.env, stderr
 	if err := c.cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
+}
+
+func (c *process) healthy() {
+	c.t.Helper()
 	c.eventually("it is healthy", func() error {
 		r, err := http.Get("http://" + c.health)
 		if err != nil {
@@ -105,6 +131,11 @@ func (c *process) start() {
 		}
 		return nil
 	})
+}
+
+// setting lies another configuration over it, from the next start on.
+func (c *process) setting(text string) {
+	c.env = append(c.env, overVariable+"="+"yaml:\n"+text)
 }
 
 func (c *process) kill() {
@@ -130,8 +161,13 @@ func (c *process) said() string {
 
 func (c *process) eventually(what string, check func() error) {
 	c.t.Helper()
+	c.within(90*time.Second, what, check)
+}
+
+func (c *process) within(patience time.Duration, what string, check func() error) {
+	c.t.Helper()
 	var err error
-	for deadline := time.Now().Add(90 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(min(patience/1000, 100*time.Millisecond)) {
 		if err = check(); err == nil {
 			return
 		}
@@ -141,7 +177,11 @@ func (c *process) eventually(what string, check func() error) {
 
 // post sends one request; the status is 0 where there was no answer.
 func (c *process) post(path, contentType string, body []byte) (status int, answer string) {
-	r, err := http.Post("http://"+c.otlp+path, contentType, bytes.NewReader(body))
+	return send(http.DefaultClient, c.otlp, path, contentType, body)
+}
+
+func send(client *http.Client, address, path, contentType string, body []byte) (status int, answer string) {
+	r, err := client.Post("http://"+address+path, contentType, bytes.NewReader(body))
 	if err != nil {
 		return 0, err.Error()
 	}
