@@ -35,11 +35,12 @@ type memo struct {
 	versions [versionSlots]atomic.Uint32
 	answers  []atomic.Pointer[Answer] // sets of memoWays, a power of two of them
 	turn     atomic.Uint32            // which of a set is replaced next
+	asked    []atomic.Uint32          // halves of fingerprints that were asked for
 }
 
 func newMemo(n int) *memo {
 	sets := 1 << bits.Len(uint(max(n-1, 0)/memoWays)) //nolint:gosec // not negative
-	return &memo{one: maphash.MakeSeed(), two: maphash.MakeSeed(), answers: make([]atomic.Pointer[Answer], sets*memoWays)}
+	return &memo{one: maphash.MakeSeed(), two: maphash.MakeSeed(), answers: make([]atomic.Pointer[Answer], sets*memoWays), asked: make([]atomic.Uint32, sets*memoWays)}
 }
 
 // slot is where the version of a key stands.
@@ -101,6 +102,12 @@ func (m *memo) sum(slots []uint16) (sum uint64) {
 		sum += uint64(m.versions[s&(versionSlots-1)].Load())
 	}
 	return sum
+}
+
+// again says whether the same was asked before: most identifiers come once, and are not worth keeping.
+func (m *memo) again(p Print) bool {
+	half := uint32(p.b >> 32)                                     //nolint:gosec // half of it
+	return m.asked[p.b&uint64(len(m.asked)-1)].Swap(half) == half //nolint:gosec // not negative
 }
 
 // remember keeps an answer. Callers hold a lock, so that what it rests on is what it was.

@@ -45,8 +45,12 @@ func (x *Index) ResolveFound(keys Keys, found Subjects, at, observed int64) Reso
 	return v.resolve(keys, at, observed)
 }
 
-// ResolveRemember is ResolveFound, and keeps the answer for Recall under the keys' fingerprint.
+// ResolveRemember is ResolveFound, and keeps the answer for Recall under the keys' fingerprint when it is
+// asked for the second time.
 func (x *Index) ResolveRemember(p Print, keys Keys, found Subjects, at, observed int64) Resolution {
+	if !x.memo.again(p) {
+		return x.ResolveFound(keys, found, at, observed)
+	}
 	var own [8]*subject
 	g := grounds{from: Always, to: Forever}
 	part := x.mu.RLock()

@@ -41,6 +41,10 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// remembered is how many answers are kept: 2 MB of places, and up to 50 MB where as many lists of
+// identifiers come again and again.
+const remembered = 1 << 18
+
 func (c *Config) options(p *profile.Profile) identity.Options {
-	return identity.Options{SharedNodes: p.SharedNodes, MaxSubjects: c.MaxSubjects, Forget: true, Tolerance: int64(c.Tolerance)}
+	return identity.Options{SharedNodes: p.SharedNodes, MaxSubjects: c.MaxSubjects, Forget: true, Remember: remembered, Tolerance: int64(c.Tolerance)}
 }

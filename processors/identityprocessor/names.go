@@ -19,6 +19,8 @@ type role struct {
 	stamps    uint32        // a bit for a name that stamping may add: 1<<kind, or one of the marks
 	event     bool          // event.name
 	baggage   bool
+	value     bool // the profile's patterns read its value
+	plain     bool // none of these
 }
 
 // Bits beside those of the kinds.
@@ -86,6 +88,7 @@ func (n *names) make(name string) *role {
 		baggage: strings.EqualFold(name, semconv.HeaderBaggage) || strings.EqualFold(name, "http.request.header.baggage"),
 	}
 	r.canonical = r.kind != identity.NoKind && r.kind.Attribute() == name
+	r.value = n.profile.ReadsValue(name)
 	switch name {
 	case semconv.IdentityVia:
 		r.stamps = markVia
@@ -98,6 +101,7 @@ func (n *names) make(name string) *role {
 			r.stamps = 1 << k
 		}
 	}
+	r.plain = r.stamps == 0 && r.kind == identity.NoKind && !r.event && !r.baggage && !r.value
 	return r
 }
 

@@ -20,8 +20,8 @@ var stamped = [...]identity.Kind{
 // the record or on its resource, stays as it is. What is added is listed, so that a reader can tell it
 // from what the emitter said; a record that was stamped before keeps its list.
 func (p *identityProcessor) stamp(attrs pcommon.Map, c *carried, t *tally) {
-	r := p.index.ResolveFound(c.keys, c.found, c.at, c.observed)
-	t.resolved(&r, c.service)
+	r := p.answer(c)
+	t.resolved(r, c.service)
 
 	var ids [len(stamped)]string
 	var adds uint32 // kinds
@@ -30,7 +30,7 @@ func (p *identityProcessor) stamp(attrs pcommon.Map, c *carried, t *tally) {
 		if c.there&(1<<kind) != 0 {
 			continue
 		}
-		id := resolvedID(&r, kind)
+		id := resolvedID(r, kind)
 		if id == "" {
 			id = c.keys.First(kind)
 		}
@@ -45,7 +45,7 @@ func (p *identityProcessor) stamp(attrs pcommon.Map, c *carried, t *tally) {
 	if !via && !conflict && adds == 0 {
 		return
 	}
-	attrs.EnsureCapacity(attrs.Len() + room + 3)
+	attrs.EnsureCapacity(attrs.Len() + room + count(adds != 0) + count(via) + count(conflict))
 	if adds != 0 {
 		for i, kind := range stamped {
 			if adds&(1<<kind) != 0 {
@@ -66,6 +66,24 @@ func (p *identityProcessor) stamp(attrs pcommon.Map, c *carried, t *tally) {
 	if conflict {
 		attrs.PutStr(semconv.IdentityConflict, conflictText(r.Conflicts))
 	}
+}
+
+// answer is whose the record was: what was answered before, where that still holds, else worked out.
+func (p *identityProcessor) answer(c *carried) *identity.Resolution {
+	if c.answer != nil && p.index.Holds(c.answer) {
+		if r := c.answer.At(c.at); r != nil {
+			return r
+		}
+	}
+	r := p.index.ResolveRemember(c.print, c.keys, c.found, c.at, c.observed)
+	return &r
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // list names the kinds that were added; the same few combinations come again and again.

@@ -30,8 +30,8 @@ const (
 type tally struct {
 	*telemetry
 	now           int64
-	via           map[identity.Via]int64
-	unresolvedBy  map[string]int64
+	via           counts // by identity.Via
+	unresolvedBy  counts // by service
 	bads          map[string]int64
 	refusals      map[string]int64
 	conflictCount int64
@@ -41,6 +41,26 @@ type tally struct {
 
 	lastAdds uint32 // see list
 	lastList string
+}
+
+// counts counts by name; the same name comes many times in a row.
+type counts struct {
+	of   map[string]*int64
+	name string
+	last *int64 // of name
+}
+
+func (c *counts) add(name string) {
+	if c.last == nil || c.name != name {
+		if c.of == nil {
+			c.of = map[string]*int64{}
+		}
+		if c.of[name] == nil {
+			c.of[name] = new(int64)
+		}
+		c.name, c.last = name, c.of[name]
+	}
+	*c.last++
 }
 
 func (t *tally) bad(reason string) { t.bads[reason]++ }
@@ -101,9 +121,9 @@ func (t *tally) refused(err error) {
 
 func (t *tally) resolved(r *identity.Resolution, service string) {
 	if t.missed = r.Via == identity.Unresolved; t.missed {
-		t.unresolvedBy[service]++
+		t.unresolvedBy.add(service)
 	} else {
-		t.via[r.Via]++
+		t.via.add(string(r.Via))
 	}
 	if len(r.Conflicts) > 0 {
 		t.conflictCount++
@@ -112,11 +132,11 @@ func (t *tally) resolved(r *identity.Resolution, service string) {
 
 // report adds the batch to the counters.
 func (t *tally) report(ctx context.Context) {
-	for via, n := range t.via {
-		add(ctx, t.telemetry.resolved, n, "via", string(via))
+	for via, n := range t.via.of {
+		add(ctx, t.telemetry.resolved, *n, "via", via)
 	}
-	for service, n := range t.unresolvedBy {
-		add(ctx, t.telemetry.unresolved, n, "service", t.serviceLabel(service))
+	for service, n := range t.unresolvedBy.of {
+		add(ctx, t.telemetry.unresolved, *n, "service", t.serviceLabel(service))
 	}
 	for reason, n := range t.bads {
 		add(ctx, t.badIn, n, "reason", reason)

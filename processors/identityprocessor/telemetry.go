@@ -110,7 +110,7 @@ func (t *telemetry) serviceLabel(service string) string {
 }
 
 func (t *telemetry) batch(now pcommon.Timestamp) *tally {
-	return &tally{telemetry: t, now: int64(now), via: map[identity.Via]int64{}, unresolvedBy: map[string]int64{}, bads: map[string]int64{}, refusals: map[string]int64{}} //nolint:gosec // the clock's
+	return &tally{telemetry: t, now: int64(now), bads: map[string]int64{}, refusals: map[string]int64{}} //nolint:gosec // the clock's
 }
 
 func add(ctx context.Context, c metric.Int64Counter, n int64, key, value string) {

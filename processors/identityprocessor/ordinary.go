@@ -1,0 +1,183 @@
+package identityprocessor
+
+import (
+	"encoding/hex"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// log reads one log record; false says that it is not an ordinary one.
+func (r *reading) log(lr plog.LogRecord) bool {
+	c := carried{like: -1, at: nanos(lr.Timestamp()), observed: nanos(lr.ObservedTimestamp())}
+	return r.ordinary(c, record.Log, lr.EventName(), lr.Attributes(), lr.TraceID(), lr.Body())
+}
+
+func (r *reading) span(sp ptrace.Span) bool {
+	c := carried{like: -1, at: nanos(sp.StartTimestamp()), observed: nanos(sp.EndTimestamp())}
+	return r.ordinary(c, record.Span, "", sp.Attributes(), sp.TraceID(), pcommon.Value{})
+}
+
+func (r *reading) ordinary(c carried, signal record.Signal, event string, attrs pcommon.Map, trace pcommon.TraceID, body pcommon.Value) bool {
+	r.reserve(2 * identity.MaxKeysPerRecord)
+	start := len(r.keys)
+	out := identity.Keys(r.keys[start:start:cap(r.keys)])
+	var kinds, bad uint32
+	stamped, values := "", false
+	for name, v := range attrs.All() {
+		role := r.p.names.role(name)
+		if role.plain {
+			continue
+		}
+		c.there |= role.stamps
+		values = values || role.value
+		switch {
+		case role.stamps == markStamped:
+			stamped = v.AsString()
+		case role.event && event == "" && signal == record.Log:
+			event = v.AsString()
+		case role.baggage:
+			return false
+		case role.kind != identity.NoKind:
+			id := v.AsString()
+			if kinds&(1<<role.kind) != 0 || id != "" && id[0] == '[' || !role.canonical && role.stamps != 0 {
+				return false
+			}
+			kinds |= 1 << role.kind
+			if id = valid(id); identity.ValidID(id) {
+				out = append(out, identity.Key{Kind: role.kind, ID: id})
+			} else if id != "" {
+				bad++
+			}
+		}
+	}
+	if event != "" && (implies(event) || !slices.Contains(eventNames, event)) {
+		return false
+	}
+	if stamped != "" {
+		if kinds != c.there&kinds || bad > 0 {
+			return false // identifiers under other names
+		}
+		out = slices.DeleteFunc(out, func(k identity.Key) bool { return listed(stamped, k.Kind.Attribute()) })
+	}
+	own := len(out)
+	for _, k := range r.inherits {
+		if out[:own].First(k.Kind) == "" {
+			out = out.Add(k.Kind, k.ID)
+		}
+	}
+	if values && signal == record.Log {
+		for name, v := range attrs.All() {
+			if r.p.names.role(name).value {
+				out = r.p.profile.FromValue(out, r.service, name, valid(v.AsString()))
+			}
+		}
+	}
+	if !trace.IsEmpty() {
+		out = out.Add(identity.Trace, r.hex(trace))
+	}
+	if signal == record.Log && body.Type() != pcommon.ValueTypeEmpty {
+		var ok bool
+		if out, ok = r.fromLine(out, valid(body.AsString())); !ok {
+			out = out[:0]
+			r.ignored = true
+		}
+	}
+	if len(out) > 0 && &out[0] == &r.keys[:cap(r.keys)][start] {
+		r.keys = r.keys[:start+len(out)]
+		c.found = r.found[start : start+len(out) : start+len(out)]
+	}
+	c.keys, c.service, c.there = out[:len(out):len(out)], r.service, c.there|r.there
+	if r.explicit {
+		c.there |= markVia
+	}
+	if c.at == 0 {
+		c.at = c.observed
+	}
+	if c.observed == 0 {
+		c.observed = c.at
+	}
+	if n := int64(bad) + r.bad; n > 0 {
+		r.t.badIDs(n, r.service)
+	}
+	r.t.clock(c.at, r.service)
+	if own == 0 && len(c.keys) == len(r.inherits) { // the record says what its resource says
+		if c.like = r.bare; c.like < 0 {
+			r.bare = len(r.records)
+		}
+	}
+	if c.like < 0 {
+		c.print = r.p.index.Print(c.keys)
+	} else {
+		c.print = r.records[c.like].print
+	}
+	r.records = append(r.records, c)
+	return true
+}
+
+// fromLine adds what stands in the text of a line; false where the profile ignores the whole record.
+func (r *reading) fromLine(out identity.Keys, line string) (identity.Keys, bool) {
+	if line == "" {
+		return out, true
+	}
+	return r.p.profile.FromLine(out, r.service, line)
+}
+
+// hex writes a trace's id into memory of the whole batch.
+func (r *reading) hex(id pcommon.TraceID) string {
+	if id == r.trace && r.traceID != "" {
+		return r.traceID
+	}
+	var text [32]byte
+	hex.Encode(text[:], id[:])
+	if r.traces.Cap()-r.traces.Len() < len(text) {
+		r.traces = strings.Builder{}
+		r.traces.Grow(len(text) * min(max(64, cap(r.records)), 4096))
+	}
+	start := r.traces.Len()
+	r.traces.Write(text[:])
+	r.trace, r.traceID = id, r.traces.String()[start:]
+	return r.traceID
+}
+
+// implies says whether an event states who belongs to whom.
+func implies(event string) bool {
+	switch event {
+	case semconv.EventBinding, semconv.EventNodeAssigned, semconv.EventNodeUnassigned, semconv.EventNodeInstance:
+		return true
+	}
+	return false
+}
+
+// listed says whether a name stands in a list of names.
+func listed(list, name string) bool {
+	for one := range strings.SplitSeq(list, ",") {
+		if one == name && one != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+func nanos(t pcommon.Timestamp) int64 {
+	if t > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(t)
+}
