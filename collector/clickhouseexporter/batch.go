@@ -14,18 +14,24 @@ import (
 // batch is the rows of one insert, column by column, and the facts that its records state.
 type batch struct {
 	key, signal                             []string
-	time, end, observed                     []time.Time
+	time, end                               []time.Time
+	delay                                   []int64 // from time to observed time, nanoseconds; wraps
 	service, scope, name                    []string
 	severity                                []int32
 	severityText, body                      []string
 	traceID, spanID, parentID               []string
 	spanKind, status, statusMessage, events []string
-	resource, attrs, stamped                []pairs
+	resource                                []string // as JSON
+	attrs, stamped                          []pairs  // without those that stand in a column
+	attrsLifted, stampedLifted              []string // the names of those that do
 	ids                                     [len(idKinds)][]string
-	keys                                    [][]string
+	keys                                    [][]string // without those that stand in a column
 	via                                     []string
 	digests                                 []string // what a row says, for the token
 	facts                                   []statedFact
+
+	latest     record.Attrs // the resource whose text is latestText
+	latestText string
 }
 
 // idKinds are the identifiers with a column of their own, in the order of eventColumns. trace_id is
@@ -35,19 +41,23 @@ var idKinds = [...]identity.Kind{
 	identity.Task, identity.Claim, identity.Boot, identity.Outbox, identity.Resource, identity.ProviderJob,
 }
 
+// keyDigits of a record's key are stored: as many as its ref shows. Records of one time, service and
+// allocation whose keys agree that far are one record, as far as anybody will ever see.
+const keyDigits = 16
+
 func newBatch(rows int) *batch {
 	b := &batch{}
 	for _, s := range []*[]string{
 		&b.key, &b.signal, &b.service, &b.scope, &b.name, &b.severityText, &b.body, &b.traceID, &b.spanID, &b.parentID,
-		&b.spanKind, &b.status, &b.statusMessage, &b.events, &b.via, &b.digests,
+		&b.spanKind, &b.status, &b.statusMessage, &b.events, &b.resource, &b.attrsLifted, &b.stampedLifted, &b.via, &b.digests,
 	} {
 		*s = make([]string, 0, rows)
 	}
 	for i := range b.ids {
 		b.ids[i] = make([]string, 0, rows)
 	}
-	b.time, b.end, b.observed = make([]time.Time, 0, rows), make([]time.Time, 0, rows), make([]time.Time, 0, rows)
-	b.resource, b.attrs, b.stamped = make([]pairs, 0, rows), make([]pairs, 0, rows), make([]pairs, 0, rows)
+	b.time, b.end, b.delay = make([]time.Time, 0, rows), make([]time.Time, 0, rows), make([]int64, 0, rows)
+	b.attrs, b.stamped = make([]pairs, 0, rows), make([]pairs, 0, rows)
 	b.severity, b.keys = make([]int32, 0, rows), make([][]string, 0, rows)
 	return b
 }
@@ -57,11 +67,11 @@ func (b *batch) rows() int { return len(b.key) }
 // add appends a record, whose Keys are set. An identifier's column holds what the emitter said, else
 // what was stamped.
 func (b *batch) add(r *record.Record, key string) {
-	b.key = append(b.key, key)
+	b.key = append(b.key, key[:keyDigits])
 	b.signal = append(b.signal, r.Signal.String())
 	b.time = append(b.time, time.Unix(0, r.Time))
 	b.end = append(b.end, time.Unix(0, r.End))
-	b.observed = append(b.observed, time.Unix(0, r.Observed))
+	b.delay = append(b.delay, r.Observed-r.Time)
 	b.service = append(b.service, r.Service)
 	b.scope = append(b.scope, r.Scope)
 	b.name = append(b.name, r.Name)
@@ -75,23 +85,21 @@ func (b *batch) add(r *record.Record, key string) {
 	b.status = append(b.status, r.Status)
 	b.statusMessage = append(b.statusMessage, r.StatusMessage)
 	b.events = append(b.events, eventsText(r.Events))
-	b.resource = append(b.resource, pairs(r.Resource))
-	b.attrs = append(b.attrs, pairs(r.Attrs))
-	b.stamped = append(b.stamped, pairs(r.Stamped))
+	b.resource = append(b.resource, b.resourceText(r.Resource))
+	var ids [len(idKinds)]string
 	for i, kind := range idKinds {
-		id := r.Keys.First(kind)
-		if id == "" {
-			id, _ = r.Stamped.Get(kind.Attribute())
+		if ids[i] = r.Keys.First(kind); ids[i] == "" {
+			ids[i], _ = r.Stamped.Get(kind.Attribute())
 		}
-		b.ids[i] = append(b.ids[i], id)
+		b.ids[i] = append(b.ids[i], ids[i])
 	}
-	keys := make([]string, 0, len(r.Keys))
-	for _, k := range r.Keys {
-		keys = append(keys, k.Kind.String()+":"+k.ID)
-	}
-	b.keys = append(b.keys, keys)
 	via, _ := r.Stamped.Get(viaAttribute)
 	b.via = append(b.via, via)
+	rest, names := lift(r.Attrs, &ids, "")
+	b.attrs, b.attrsLifted = append(b.attrs, rest), append(b.attrsLifted, names)
+	rest, names = lift(r.Stamped, &ids, via)
+	b.stamped, b.stampedLifted = append(b.stamped, rest), append(b.stampedLifted, names)
+	b.keys = append(b.keys, keysWithout(r, &ids))
 	b.digests = append(b.digests, says(r, key))
 }
 

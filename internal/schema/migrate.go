@@ -13,6 +13,10 @@ import (
 // is not ours. Nothing is applied then.
 var ErrChanged = errors.New("recorded migration differs from the one in this binary")
 
+// advice says what to do about ErrChanged: migrations change no more once they are released.
+const advice = "these tables were made by a build before the first release, and are left as they are: move the store's folder away, " +
+	"or name another database in the DSN, and start again; what was recorded as OTLP can be sent once more"
+
 // Migrate brings the tables of the connection's database up to this binary. It may run in any number
 // of processes at once and be killed at any point: statements are idempotent, recorded one by one, and
 // applied by one process at a time. Migrations that a newer binary has recorded are left alone.
@@ -94,7 +98,7 @@ func pending(ctx context.Context, conn driver.Conn, all []Migration) ([]Migratio
 		}
 	}
 	if len(changed) > 0 {
-		return nil, errors.Join(changed...)
+		return nil, fmt.Errorf("%w\n%s", errors.Join(changed...), advice)
 	}
 	return out, nil
 }

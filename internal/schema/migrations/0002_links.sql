@@ -4,21 +4,22 @@
 -- ever"; a fact that opens or closes uses valid_from alone, one that was merely seen neither.
 -- Of the same fact told twice the row that was observed first stays: a judgement "as of" a moment must
 -- not lose what was known by then.
+-- A lookup finds a few rows: small granules.
 CREATE TABLE IF NOT EXISTS links
 (
-    subject_kind  LowCardinality(String),
-    subject_id    String,
-    object_kind   LowCardinality(String),
-    object_id     String,
-    type          LowCardinality(String),
-    valid_from    Int64,
-    valid_to      Int64,
-    service       LowCardinality(String),
-    ref           String,
-    observed_time DateTime64(9, 'UTC'),
-    ingested_time DateTime64(9, 'UTC'),
-    earliest      UInt64 MATERIALIZED bitNot(reinterpretAsUInt64(toUnixTimestamp64Nano(observed_time)))
+    subject_kind  LowCardinality(String) CODEC(ZSTD(1)),
+    subject_id    String CODEC(ZSTD(1)),
+    object_kind   LowCardinality(String) CODEC(ZSTD(1)),
+    object_id     String CODEC(ZSTD(1)),
+    type          LowCardinality(String) CODEC(ZSTD(1)),
+    valid_from    Int64 CODEC(Delta, ZSTD(1)),
+    valid_to      Int64 CODEC(Delta, ZSTD(1)),
+    service       LowCardinality(String) CODEC(ZSTD(1)),
+    ref           String CODEC(ZSTD(1)),
+    observed_time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    ingested_time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    earliest      UInt64 MATERIALIZED bitNot(reinterpretAsUInt64(toUnixTimestamp64Nano(observed_time))) CODEC(Delta, ZSTD(1))
 )
 ENGINE = ReplacingMergeTree(earliest)
 ORDER BY (subject_kind, subject_id, object_kind, object_id, type, valid_from, valid_to)
-SETTINGS non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 512, non_replicated_deduplication_window = 1000

@@ -1,19 +1,18 @@
--- links from the other end: "which subjects lead to this allocation", and onwards. Same rows, same rule.
+-- links from the other end: "which subjects lead to this allocation", and onwards. Same rows, same rule;
+-- which record said so stands in links alone.
 CREATE TABLE IF NOT EXISTS links_by_object
 (
-    object_kind   LowCardinality(String),
-    object_id     String,
-    subject_kind  LowCardinality(String),
-    subject_id    String,
-    type          LowCardinality(String),
-    valid_from    Int64,
-    valid_to      Int64,
-    service       LowCardinality(String),
-    ref           String,
-    observed_time DateTime64(9, 'UTC'),
-    ingested_time DateTime64(9, 'UTC'),
-    earliest      UInt64 MATERIALIZED bitNot(reinterpretAsUInt64(toUnixTimestamp64Nano(observed_time)))
+    object_kind   LowCardinality(String) CODEC(ZSTD(1)),
+    object_id     String CODEC(ZSTD(1)),
+    subject_kind  LowCardinality(String) CODEC(ZSTD(1)),
+    subject_id    String CODEC(ZSTD(1)),
+    type          LowCardinality(String) CODEC(ZSTD(1)),
+    valid_from    Int64 CODEC(Delta, ZSTD(1)),
+    valid_to      Int64 CODEC(Delta, ZSTD(1)),
+    observed_time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    ingested_time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    earliest      UInt64 MATERIALIZED bitNot(reinterpretAsUInt64(toUnixTimestamp64Nano(observed_time))) CODEC(Delta, ZSTD(1))
 )
 ENGINE = ReplacingMergeTree(earliest)
 ORDER BY (object_kind, object_id, subject_kind, subject_id, type, valid_from, valid_to)
-SETTINGS non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 512, non_replicated_deduplication_window = 1000

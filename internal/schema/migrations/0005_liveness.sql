@@ -5,16 +5,16 @@
 -- because alive is alive; do not use it as a number of records.
 CREATE TABLE IF NOT EXISTS liveness
 (
-    service        LowCardinality(String),
-    minute         DateTime64(0, 'UTC'),
-    scope          LowCardinality(String),
-    layer          LowCardinality(String),
-    records        SimpleAggregateFunction(sum, UInt64),
-    errors         SimpleAggregateFunction(sum, UInt64),
-    first          SimpleAggregateFunction(min, DateTime64(9, 'UTC')),
-    last           SimpleAggregateFunction(max, DateTime64(9, 'UTC')),
-    first_observed SimpleAggregateFunction(min, DateTime64(9, 'UTC')),
-    last_ingested  SimpleAggregateFunction(max, DateTime)
+    service        LowCardinality(String) CODEC(ZSTD(1)),
+    minute         DateTime64(0, 'UTC') CODEC(Delta, ZSTD(1)),
+    scope          LowCardinality(String) CODEC(ZSTD(1)),
+    layer          LowCardinality(String) CODEC(ZSTD(1)),
+    records        SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD(1)),
+    errors         SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD(1)),
+    first          SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1)),
+    last           SimpleAggregateFunction(max, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1)),
+    first_observed SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1)),
+    last_ingested  SimpleAggregateFunction(max, DateTime) CODEC(Delta, ZSTD(1))
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (service, minute, scope, layer)

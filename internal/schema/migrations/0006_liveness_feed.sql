@@ -5,7 +5,7 @@ SELECT
     service,
     toDateTime64(intDiv(toUnixTimestamp64Nano(time), 60000000000) * 60, 0, 'UTC') AS minute,
     scope,
-    if(mapContains(attrs, 'layer'), attrs['layer'], resource['layer']) AS layer,
+    if(mapContains(attrs_rest, 'layer'), attrs_rest['layer'], JSONExtractString(resource_json, 'layer')) AS layer,
     count() AS records,
     countIf(severity >= 17) AS errors,
     min(time) AS first,

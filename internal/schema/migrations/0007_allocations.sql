@@ -2,12 +2,12 @@
 -- the list of allocations without a scan of evidence.
 CREATE TABLE IF NOT EXISTS allocations
 (
-    allocation_id String,
-    first_seen    SimpleAggregateFunction(min, DateTime64(9, 'UTC')),
-    last_seen     SimpleAggregateFunction(max, DateTime64(9, 'UTC')),
-    last_ingested SimpleAggregateFunction(max, DateTime)
+    allocation_id String CODEC(ZSTD(1)),
+    first_seen    SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1)),
+    last_seen     SimpleAggregateFunction(max, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1)),
+    last_ingested SimpleAggregateFunction(max, DateTime) CODEC(Delta, ZSTD(1))
 )
 ENGINE = AggregatingMergeTree
 ORDER BY allocation_id
 TTL last_ingested + INTERVAL 90 DAY
-SETTINGS non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 512, non_replicated_deduplication_window = 1000

@@ -3,15 +3,15 @@
 -- before.
 CREATE TABLE IF NOT EXISTS states
 (
-    allocation_id String,
-    time          DateTime64(9, 'UTC'),
-    state         LowCardinality(String),
-    key           FixedString(32),
-    reason        String,
-    observed_time DateTime64(9, 'UTC'),
-    ingested_time DateTime64(9, 'UTC')
+    allocation_id String CODEC(ZSTD(1)),
+    time          DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    state         LowCardinality(String) CODEC(ZSTD(1)),
+    key           FixedString(16) CODEC(ZSTD(1)),
+    reason        String CODEC(ZSTD(1)),
+    observed_time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    ingested_time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))
 )
 ENGINE = ReplacingMergeTree
 ORDER BY (allocation_id, time, state, key)
 TTL toDateTime(ingested_time) + INTERVAL 90 DAY
-SETTINGS non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 512, non_replicated_deduplication_window = 1000

@@ -1,5 +1,5 @@
 -- Fills states.
 CREATE MATERIALIZED VIEW IF NOT EXISTS states_feed TO states AS
-SELECT allocation_id, time, attrs['to'] AS state, key, attrs['reason'] AS reason, observed_time, ingested_time
+SELECT allocation_id, time, attrs_rest['to'] AS state, key, attrs_rest['reason'] AS reason, observed_time, ingested_time
 FROM events
-WHERE allocation_id != '' AND signal = 'log' AND name = 'allocation.state' AND attrs['to'] != ''
+WHERE allocation_id != '' AND signal = 'log' AND name = 'allocation.state' AND attrs_rest['to'] != ''
