@@ -68,6 +68,9 @@ type Position struct {
 // Beginning lies before all records.
 func Beginning() Position { return Position{Time: math.MinInt64} }
 
+// End lies after all records.
+func End() Position { return Position{Time: math.MaxInt64, Source: "\uffff"} }
+
 // Position is the place of an event in that order.
 func (e *Event) Position() Position { return Position{e.Time, e.Service, e.Key} }
 

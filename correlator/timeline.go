@@ -188,22 +188,9 @@ func (h *places) Pop() any {
 
 // entry is an event as a line of the timeline.
 func (e *Event) entry(via identity.Via) Entry {
-	ids := map[string]string{}
-	for _, k := range e.Keys {
-		if _, ok := ids[k.Kind.Attribute()]; !ok {
-			ids[k.Kind.Attribute()] = k.ID
-		}
-	}
-	for key, id := range map[string]string{
-		semconv.AllocationID: e.Allocation, semconv.WorkflowID: e.Workflow, semconv.NodeID: e.Node, semconv.NodeInstanceID: e.NodeInstance,
-	} {
-		if id != "" && ids[key] == "" {
-			ids[key] = id
-		}
-	}
 	return Entry{
 		Time: Time(e.Time), Observed: Time(e.Observed), Layer: e.Layer, Source: e.Service, Kind: e.kind(), Name: e.Name,
-		Severity: severityName(e.Severity), Summary: e.Summary(), IDs: ids, Via: string(via), Ref: e.Ref,
+		Severity: severityName(e.Severity), Summary: e.Summary(), IDs: e.ids(), Via: string(via), Ref: e.Ref,
 	}
 }
 

@@ -28,10 +28,11 @@ const around = 5 * time.Minute
 type Library struct {
 	conn    driver.Conn
 	profile *profile.Profile
+	limits  Limits
 }
 
 // New reads from an open store; profile says which identifiers stand in a record.
-func New(conn driver.Conn, p *profile.Profile) *Library { return &Library{conn, p} }
+func New(conn driver.Conn, p *profile.Profile) *Library { return &Library{conn, p, DefaultLimits()} }
 
 var _ correlator.Library = (*Library)(nil)
 

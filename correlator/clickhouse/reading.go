@@ -68,7 +68,7 @@ func (r *reading) run(ctx context.Context, after correlator.Position, yield func
 		s.after = after
 	}
 	for size := firstFetch / 2; ; size = min(2*size, mostFetch) {
-		batch, err := r.next(ctx, size)
+		batch, err := next(ctx, r.library, r.sources, r.part, size, correlator.Position.Compare)
 		if err != nil || len(batch) == 0 {
 			return err
 		}
@@ -86,28 +86,6 @@ func (r *reading) run(ctx context.Context, after correlator.Position, yield func
 			}
 		}
 		r.known.shrink()
-	}
-}
-
-// next takes rows in order from all sources, at least a number of them where there are so many, and
-// never a part of the copies at one position.
-func (r *reading) next(ctx context.Context, size int) ([]row, error) {
-	var out []row
-	most := max(firstFetch, mostFetch/max(1, len(r.sources)))
-	for {
-		var first *source
-		for _, s := range r.sources {
-			if err := s.fill(ctx, r.library, r.part, most); err != nil {
-				return nil, err
-			}
-			if len(s.rows) > 0 && (first == nil || s.rows[0].position().Compare(first.rows[0].position()) < 0) {
-				first = s
-			}
-		}
-		if first == nil || len(out) >= size && first.rows[0].position() != out[len(out)-1].position() {
-			return out, nil
-		}
-		out, first.rows = append(out, first.rows[0]), first.rows[1:]
 	}
 }
 
@@ -184,18 +162,9 @@ func (r *reading) resolve(ctx context.Context, batch []row) ([]*correlator.Event
 	}
 	out := make([]*correlator.Event, 0, len(batch))
 	for _, one := range batch {
-		e := r.library.event(one)
+		e := correlator.NewEvent(one.Record, one.key, r.library.profile)
 		e.Resolution = r.known.index.Resolve(one.Keys, one.Time, one.Observed)
 		out = append(out, e)
 	}
 	return out, nil
-}
-
-// event is a row as the domain sees it, resolved to nothing yet.
-func (l *Library) event(one row) *correlator.Event {
-	one.Severity = l.profile.Severity(one.Service, one.Body, one.Severity)
-	return &correlator.Event{
-		Record: one.Record, Key: one.key, Ref: record.Ref(one.key), At: one.Time,
-		Layer: l.profile.Layer(one.Service, one.Scope, one.Record.Attr),
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 	"time"
@@ -35,10 +36,12 @@ type stretch struct {
 	most             int
 	only             []string            // keys; empty is all
 	low, high        correlator.Position // with only: where not to look
+	settings         ch.Settings
 }
 
 // source asks one question, a part at a time, and keeps what was not taken yet.
 type source struct {
+	query  string // name of the query, "" is reading
 	whose  string // name of the condition
 	params params
 
@@ -108,7 +111,7 @@ var readingSettings = ch.Settings{
 }
 
 func (s *source) fetch(ctx context.Context, l *Library, part stretch) ([]row, error) {
-	text, err := statement("reading", s.whose)
+	text, err := statement(cmp.Or(s.query, "reading"), s.whose)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +124,9 @@ func (s *source) fetch(ctx context.Context, l *Library, part stretch) ([]row, er
 	for k, v := range s.params {
 		p[k] = v
 	}
-	rows, err := l.ask(ctx, text, p, readingSettings)
+	settings := maps.Clone(readingSettings)
+	maps.Copy(settings, part.settings)
+	rows, err := l.ask(ctx, text, p, settings)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.whose, err)
 	}

@@ -56,3 +56,17 @@ func (l *Library) ingested(mark int64) ([]*correlator.Event, *correlator.Peers) 
 	slices.SortFunc(events, func(a, b *correlator.Event) int { return a.Position().Compare(b.Position()) })
 	return events, peers
 }
+
+var _ correlator.Searcher = (*Library)(nil)
+
+// Search implements correlator.Searcher.
+func (l *Library) Search(_ context.Context, q correlator.Query, before correlator.Position) iter.Seq2[*correlator.Event, error] {
+	return func(yield func(*correlator.Event, error) bool) {
+		events, _ := l.ingested(q.AsOf)
+		for _, e := range slices.Backward(events) {
+			if e.Position().Compare(before) < 0 && q.Matches(e) && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}

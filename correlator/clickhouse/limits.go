@@ -1,0 +1,74 @@
+package clickhouse
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	ch "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/faultline-io/faultline/correlator"
+)
+
+// Limits bound what one question of a search may cost the store. 0 is no limit.
+type Limits struct {
+	Rows  uint64        `yaml:"max_rows"`
+	Bytes uint64        `yaml:"max_bytes"` // uncompressed, of the columns that are read
+	Time  time.Duration `yaml:"max_time"`
+}
+
+// DefaultLimits let a search look through a hundred million rows of a narrow column, or some gigabytes
+// of text.
+func DefaultLimits() Limits {
+	return Limits{Rows: 100_000_000, Bytes: 16 << 30, Time: 20 * time.Second}
+}
+
+// Validate names the key that is wrong.
+func (x Limits) Validate() error {
+	if x.Time < 0 {
+		return errors.New("max_time: is negative")
+	}
+	return nil
+}
+
+// WithLimits gives the same library with other limits of searching.
+func (l *Library) WithLimits(x Limits) *Library {
+	limited := *l
+	limited.limits = x
+	return &limited
+}
+
+func (x Limits) settings() ch.Settings {
+	return ch.Settings{
+		"max_rows_to_read": x.Rows, "max_bytes_to_read": x.Bytes, "read_overflow_mode": "throw",
+		"max_execution_time": math.Ceil(x.Time.Seconds()), "timeout_overflow_mode": "throw",
+	}
+}
+
+// Error codes of the store for what a limit forbids.
+const (
+	tooManyRows   = 158
+	timeExceeded  = 159
+	tooSlow       = 160
+	tooManyBytes  = 307
+	tooManyEither = 396
+)
+
+// explain says which limit an error means, where it means one.
+func (x Limits) explain(err error) error {
+	limit := ""
+	switch {
+	case isCode(err, tooManyRows), isCode(err, tooManyEither):
+		limit = fmt.Sprintf("%d rows", x.Rows)
+	case isCode(err, tooManyBytes):
+		limit = fmt.Sprintf("%d bytes", x.Bytes)
+	case isCode(err, timeExceeded), isCode(err, tooSlow):
+		limit = x.Time.String() + " of the store's time"
+	case isCode(err, memoryExceeded):
+		limit = "the store's memory"
+	default:
+		return err
+	}
+	return &correlator.TooMuch{Limit: limit}
+}

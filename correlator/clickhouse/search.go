@@ -1,0 +1,140 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+var _ correlator.Searcher = (*Library)(nil)
+
+// Search implements correlator.Searcher.
+func (l *Library) Search(ctx context.Context, q correlator.Query, before correlator.Position) iter.Seq2[*correlator.Event, error] {
+	return func(yield func(*correlator.Event, error) bool) {
+		if err := l.search(ctx, q, before, yield); err != nil {
+			yield(nil, fmt.Errorf("search: %w", l.limits.explain(err)))
+		}
+	}
+}
+
+func (l *Library) search(ctx context.Context, q correlator.Query, before correlator.Position, yield func(*correlator.Event, error) bool) error {
+	part := stretch{mark: q.AsOf, from: correlator.Beginning().Time, last: min(later(q.To), before.Time), settings: l.limits.settings()}
+	if q.From != 0 {
+		part.from = q.From
+	}
+	p, some, err := l.searchParams(ctx, q, part)
+	if err != nil || !some {
+		return err
+	}
+	var sources []*source
+	for _, whose := range []string{"words_in_body", "words_elsewhere"} {
+		if q.Text == "" {
+			whose = "words_any"
+		}
+		sources = append(sources, &source{query: "search", whose: whose, params: p, after: before})
+		if q.Text == "" {
+			break
+		}
+	}
+	backwards := func(a, b correlator.Position) int { return b.Compare(a) }
+	for size := firstFetch / 2; ; size = min(2*size, mostFetch) {
+		batch, err := next(ctx, l, sources, part, size, backwards)
+		if err != nil || len(batch) == 0 {
+			return err
+		}
+		for i, one := range batch {
+			if i+1 < len(batch) && batch[i+1].position() == one.position() {
+				batch[i+1] = batch[i+1].merge(one)
+				continue
+			}
+			e := correlator.NewEvent(one.Record, one.key, l.profile)
+			e.Keys = l.profile.Keys(one.Record)
+			e.Resolution = stampedOn(one.Record, e.Keys)
+			if (q.Layer == "" || e.Layer == q.Layer) && !yield(e, nil) {
+				return nil
+			}
+		}
+	}
+}
+
+// stampedOn is what was known of a record when it was written.
+func stampedOn(r *record.Record, keys identity.Keys) identity.Resolution {
+	one := func(kind identity.Kind) string {
+		if own := keys.First(kind); own != "" {
+			return own
+		}
+		id, _ := r.Stamped.Get(kind.Attribute())
+		return id
+	}
+	via, _ := r.Stamped.Get(semconv.IdentityVia)
+	out := identity.Resolution{
+		Allocation: one(identity.Allocation), Workflow: one(identity.Workflow), Node: one(identity.Node), NodeInstance: one(identity.NodeInstance),
+		Via: identity.Via(via),
+	}
+	if keys.First(identity.Allocation) != "" {
+		out.Via = identity.Explicit
+	}
+	return out
+}
+
+// searchParams are the parameters of a query; some is false where nothing can be found.
+func (l *Library) searchParams(ctx context.Context, q correlator.Query, part stretch) (p params, some bool, err error) {
+	services := q.Services
+	if q.Layer != "" {
+		in, err := l.servicesOf(ctx, q.Layer, part)
+		if err != nil {
+			return nil, false, err
+		}
+		if len(services) > 0 {
+			in = slices.DeleteFunc(in, func(s string) bool { return !slices.Contains(services, s) })
+		}
+		if services = in; len(services) == 0 {
+			return nil, false, nil
+		}
+	}
+	p = params{"severity": q.Severity, "services": list(services), "words": list(q.Words())}
+	for kind := identity.Allocation; kind.Attribute() != ""; kind++ {
+		p[kind.Attribute()] = ""
+	}
+	var names, values []string
+	for _, a := range q.Attrs {
+		before, known := p[a.Key]
+		switch {
+		case identity.KindOfAttribute(a.Key) == identity.NoKind:
+			names, values = append(names, a.Key), append(values, a.Value)
+		case known && before != "" && before != plain(a.Value) || a.Value == "":
+			return nil, false, nil // one record has one first identifier of a kind
+		default:
+			p[a.Key] = plain(a.Value)
+		}
+	}
+	p["names"], p["values"] = list(names), list(values)
+	return p, true, nil
+}
+
+// servicesOf are the services of which some records may be in a layer: deciding is each record's matter.
+func (l *Library) servicesOf(ctx context.Context, layer string, part stretch) ([]string, error) {
+	rows, err := l.query(ctx, "sources", params{"from": nanos(part.from), "last": part.last})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	out := []string{}
+	for rows.Next() {
+		var service, scope, stated string
+		if err := rows.Scan(&service, &scope, &stated); err != nil {
+			return nil, err
+		}
+		if l.profile.MayBe(layer, service, scope, stated) && !slices.Contains(out, service) {
+			out = append(out, service)
+		}
+	}
+	slices.Sort(out)
+	return out, rows.Err()
+}

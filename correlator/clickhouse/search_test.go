@@ -1,0 +1,124 @@
+package clickhouse_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/clickhouse"
+	"github.com/faultline-io/faultline/correlator/memory"
+	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/schema"
+	"github.com/faultline-io/faultline/internal/story"
+)
+
+const heap = `
+10:00:00.1 api         info   allocation_id=a-1 request_id=r-1 | POST /v1/allocations accepted
+10:00:00.2 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=running
+10:00:01   api         span 120ms error name="POST /v1/claims" http.response.status_code=503
+10:00:02   ingress-proxy error tls.client.subject=CN=n-7 | client certificate of CN=n-7 refused: x509: certificate has expired
+10:00:02   ingress-proxy error tls.client.subject=CN=n-8 | client certificate of CN=n-8 refused: x509: certificate has expired
+10:00:03   node-agent  warn   node_id=n-7 | claim: remote error: TLS: Expired-Certificate
+10:00:03   node-agent  warn   node_id=n-7 | claim: remote error: TLS: Expired-Certificate
+10:00:04   mystery     info   layer=network resource.site=b12 | link Ω flapped
+10:00:05   kernel      info   node_id=n-7 | eth0: link up
+10:00:06   provisioner task.state task_id=k-1 workflow_id=w-1 node_id=n-7 type=prepare to=expired reason="no claim"
+`
+
+// found reads all pages of a search.
+func found(t testing.TB, s correlator.Searcher, q correlator.Query, limit int) []string {
+	t.Helper()
+	out, cursor := []string{}, ""
+	for {
+		p, err := correlator.Search(t.Context(), s, q, cursor, limit)
+		must(t, err)
+		for _, e := range p.Events {
+			out = append(out, fmt.Sprint(e.Ref, " ", e.Summary()))
+		}
+		if cursor = p.Next; cursor == "" {
+			return out
+		}
+	}
+}
+
+func TestSearch(t *testing.T) {
+	p, err := profile.Load("")
+	must(t, err)
+	records, err := story.Parse(heap)
+	must(t, err)
+	dsn := embeddedtest.DSN(t)
+	fill(t, dsn, records, false)
+	fill(t, dsn, records[:4], true) // delivered again, and stamped
+	conn, err := schema.Open(t.Context(), dsn)
+	must(t, err)
+	defer func() { _ = conn.Close() }()
+	store, file := clickhouse.New(conn, p), memory.New(p, records)
+	at := records[0].Time
+	for _, c := range []struct {
+		query correlator.Query
+		found int
+	}{
+		{correlator.Query{}, 9},
+		{correlator.Query{Text: "certificate EXPIRED"}, 3},
+		{correlator.Query{Text: "expired-certificate"}, 3},
+		{correlator.Query{Text: "certifi"}, 0},
+		{correlator.Query{Text: "ω flapped"}, 0}, // only ASCII letters have a case here
+		{correlator.Query{Text: "Ω flapped"}, 1},
+		{correlator.Query{Text: "claims post"}, 1},         // a span's name
+		{correlator.Query{Text: "task.state claim no"}, 1}, // a lifecycle event's attributes
+		{correlator.Query{Text: "certificate", Severity: 17}, 2},
+		{correlator.Query{Severity: 13}, 4},
+		{correlator.Query{Services: []string{"api", "kernel"}}, 3},
+		{correlator.Query{Services: []string{"it's\\\t'"}}, 0},
+		{correlator.Query{Layer: "ingress"}, 2},
+		{correlator.Query{Layer: "network"}, 1},
+		{correlator.Query{Layer: "node", Services: []string{"api"}}, 0},
+		{correlator.Query{Layer: "cert"}, 0},
+		{correlator.Query{Attrs: record.Attrs{{Key: "site", Value: "b12"}}}, 1},
+		{correlator.Query{Attrs: record.Attrs{{Key: "type", Value: "prepare"}, {Key: "to", Value: "expired"}}}, 1},
+		{correlator.Query{Attrs: record.Attrs{{Key: "allocation_id", Value: "a-1"}}}, 2},
+		{correlator.Query{Attrs: record.Attrs{{Key: "node_id", Value: "n-7"}, {Key: "type", Value: "prepare"}}}, 1},
+		{correlator.Query{Attrs: record.Attrs{{Key: "node_id", Value: "n-7"}, {Key: "node_id", Value: "n-8"}}}, 0},
+		{correlator.Query{From: at + 2e9, To: at + 3e9}, 1},
+	} {
+		for _, limit := range []int{3, 100} {
+			want, got := found(t, file, c.query, limit), found(t, store, c.query, limit)
+			if len(got) != c.found && c.query.Attrs == nil {
+				t.Errorf("%+v: %d found, want %d", c.query, len(got), c.found)
+			}
+			if d := cmp.Diff(want, got); d != "" && !strings.HasSuffix(fmt.Sprint(c.query.Attrs), "a-1}]") {
+				t.Errorf("%+v, %d a page: file (-) and store (+) differ:\n%s", c.query, limit, d)
+			}
+		}
+	}
+}
+
+// What would read too much is refused before it does, in words that help.
+func TestASearchThatWouldReadTooMuch(t *testing.T) {
+	p, err := profile.Load("")
+	must(t, err)
+	records, err := story.Parse(heap)
+	must(t, err)
+	dsn := embeddedtest.DSN(t)
+	fill(t, dsn, records, false)
+	conn, err := schema.Open(t.Context(), dsn)
+	must(t, err)
+	defer func() { _ = conn.Close() }()
+	for want, limits := range map[string]clickhouse.Limits{"3 rows": {Rows: 3}, "20 bytes": {Bytes: 20}} {
+		_, err := correlator.Search(t.Context(), clickhouse.New(conn, p).WithLimits(limits), correlator.Query{Text: "certificate"}, "", 10)
+		var much *correlator.TooMuch
+		if !errors.As(err, &much) || much.Limit != want || !strings.Contains(err.Error(), "narrow the time") {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	unlimited := clickhouse.New(conn, p).WithLimits(clickhouse.Limits{})
+	if n := len(found(t, unlimited, correlator.Query{Text: "certificate"}, 10)); n != 3 {
+		t.Errorf("%d found", n)
+	}
+}

@@ -1,0 +1,27 @@
+-- What a search looks for, the newest first. What it does not ask for is an empty parameter, and is gone
+-- from the condition before indexes are chosen. /* whose */ is one of the conditions words_*.sql.
+SELECT toString(key), toString(signal), time, end_time, observed_time, ingested_time, service, scope, name, severity, severity_text, body,
+       trace_id, span_id, parent_span_id, span_kind, status, status_message, span_events, resource, attrs, stamped
+FROM events
+WHERE ingested_time <= fromUnixTimestamp64Nano({mark:Int64}, 'UTC')
+  AND time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
+  AND severity >= {severity:Int32}
+  AND (empty({services:Array(String)}) OR service IN {services:Array(String)})
+  AND ({allocation_id:String} = '' OR allocation_id = {allocation_id:String})
+  AND ({workflow_id:String} = '' OR workflow_id = {workflow_id:String})
+  AND ({correlation_id:String} = '' OR correlation_id = {correlation_id:String})
+  AND ({node_id:String} = '' OR node_id = {node_id:String})
+  AND ({node_instance_id:String} = '' OR node_instance_id = {node_instance_id:String})
+  AND ({request_id:String} = '' OR request_id = {request_id:String})
+  AND ({task_id:String} = '' OR task_id = {task_id:String})
+  AND ({claim_id:String} = '' OR claim_id = {claim_id:String})
+  AND ({boot_id:String} = '' OR boot_id = {boot_id:String})
+  AND ({outbox_id:String} = '' OR outbox_id = {outbox_id:String})
+  AND ({resource_uid:String} = '' OR resource_uid = {resource_uid:String})
+  AND ({provider_job:String} = '' OR provider_job = {provider_job:String})
+  AND ({trace_id:String} = '' OR trace_id = {trace_id:String})
+  AND (empty({names:Array(String)}) OR arrayAll((k, v) -> attrs[k] = v OR resource[k] = v, {names:Array(String)}, {values:Array(String)}))
+  AND /* whose */
+  AND (time, service, key) < (fromUnixTimestamp64Nano({after:Int64}, 'UTC'), {after_source:String}, {after_key:String})
+ORDER BY time DESC, service DESC, key DESC
+LIMIT {most:UInt32}

@@ -1,0 +1,1 @@
+hasAllTokens(lower(body), {words:Array(String)})
