@@ -1,6 +1,9 @@
-// Command faultline-correlator answers questions about allocations over REST.
+// Command faultline-correlator answers questions about allocations over REST, and judges them as their
+// records arrive.
 //
 //	store ──▶ correlator/clickhouse ──▶ correlator + rules ──▶ api ──▶ :8680
+//	  ▲              └── what arrived ──▶ correlator/live ──┐
+//	  └──────────────── verdicts, on change ◀──────────────┘
 package main
 
 import (
@@ -11,8 +14,11 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/faultline-io/faultline/api"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
+	"github.com/faultline-io/faultline/correlator/live"
 	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/config"
 	"github.com/faultline-io/faultline/internal/profile"
@@ -26,11 +32,12 @@ type Config struct {
 	Store     string                  `yaml:"store"`   // DSN of ClickHouse; FAULTLINE_CLICKHOUSE_DSN where empty
 	Profile   string                  `yaml:"profile"` // built-in profile or file
 	Log       service.LogConfig       `yaml:"log"`
+	Judging   live.Config             `yaml:"judging"`   // judging as records arrive
 	Telemetry service.TelemetryConfig `yaml:"telemetry"` // spans of its own requests; off by default
 }
 
 func defaultConfig() Config {
-	return Config{Listen: "127.0.0.1:8680", Log: service.DefaultLogConfig()}
+	return Config{Listen: "127.0.0.1:8680", Log: service.DefaultLogConfig(), Judging: live.DefaultConfig()}
 }
 
 // Validate names the key that is wrong.
@@ -38,7 +45,7 @@ func (c Config) Validate() error {
 	if c.Listen == "" {
 		return errors.New("listen: is empty")
 	}
-	return errors.Join(c.Log.Validate(), c.Telemetry.Validate())
+	return errors.Join(c.Log.Validate(), c.Judging.Validate(), c.Telemetry.Validate())
 }
 
 func main() {
@@ -80,8 +87,16 @@ func run(ctx context.Context, path string) error {
 	}
 	ops := service.NewOps()
 	ops.Ready("store", conn.Ping)
-	server := api.New(clickhouse.New(conn, p), p, rules.All(), log, ops.Registry)
-	log.Info("correlator is ready", "listen", cfg.Listen, "profile", p.Name)
-	err = service.Serve(ctx, cfg.Listen, tracing.Wrap(server.Handler(ops.Handler())), 10*time.Second)
-	return errors.Join(err, tracing.Close(ctx))
+	store := clickhouse.New(conn, p)
+	server := api.New(store, p, rules.All(), log, ops.Registry)
+	group, within := errgroup.WithContext(ctx)
+	if cfg.Judging.Enabled {
+		judges := live.New(cfg.Judging, live.Sources{Library: store, Ledger: store, Feed: store, Roster: store}, p, rules.All(), log, ops.Registry)
+		group.Go(func() error { return judges.Run(within) })
+	}
+	group.Go(func() error {
+		log.Info("correlator is ready", "listen", cfg.Listen, "profile", p.Name, "judging", cfg.Judging.Enabled)
+		return service.Serve(within, cfg.Listen, tracing.Wrap(server.Handler(ops.Handler())), 10*time.Second)
+	})
+	return errors.Join(group.Wait(), tracing.Close(ctx))
 }

@@ -1,0 +1,240 @@
+package correlator
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// Desk keeps the records of many allocations in memory, each read once, so that a case can be judged
+// again whenever something arrives. It gives the verdict that reading the whole story would give, as far as
+// its bounds reach: a record that arrives late, twice, or before anyone knew whose it was changes what is
+// judged next, whatever the order. One goroutine at a time.
+type Desk struct {
+	profile *profile.Profile
+	rules   []Rule
+	opt     DeskOptions
+	index   *identity.Index
+	now     int64
+
+	events    map[string]*Event // everything held, by key
+	folders   map[string]*folder
+	unclaimed []*Event            // whose it is, nobody knows yet; in order of arrival
+	context   []*Event            // of nobody, and may be cited anywhere; in order of time
+	lines     map[string][]*Event // of nobody, what a machine said; in order of arrival
+	beats     map[beat]int        // signs of life that were kept, by component and minute
+	touched   map[string]bool
+	hints     map[string]bool
+	homes     map[string]map[string]bool // machine, in lower case: allocations with records of it
+	stir      Stir
+	high      int64 // the newest time of arrival
+}
+
+// Stir says what records of nobody may have changed.
+// DeskOptions bound a desk.
+// DefaultDeskOptions are about 1 GB at their bounds.
+// folder is one allocation on the desk.
+type folder struct {
+	events  []*Event
+	arrived []*Event // since the last judgement
+	clipped int      // records that were not kept
+	heard   int64    // the newest time of arrival
+	begun   bool     // its beginning is here
+	judged  int64    // the newest time of arrival of anything, when it was last judged
+}
+
+// beat is one component in one minute.
+// NewDesk gives an empty desk.
+func NewDesk(p *profile.Profile, rules []Rule, opt DeskOptions) *Desk {
+	return &Desk{
+		profile: p, rules: rules, opt: opt, index: identity.New(identity.Options{SharedNodes: p.SharedNodes, MaxSubjects: opt.Subjects, Forget: true}),
+		events: map[string]*Event{}, folders: map[string]*folder{}, lines: map[string][]*Event{}, beats: map[beat]int{}, touched: map[string]bool{}, hints: map[string]bool{},
+		homes: map[string]map[string]bool{}, stir: Stir{Named: map[string]bool{}},
+	}
+}
+
+// Take puts records and facts on the desk and gives the allocations that they concern, sorted. A record that is there
+// already changes nothing.
+func (d *Desk) Take(records []*record.Record, facts []identity.Fact) []string {
+	before := d.index.Stats().Subjects
+	for _, f := range facts {
+		_ = d.index.Add(f) // refused when it was learnt, if at all
+	}
+	fresh := &Gathering{Profile: d.profile, Index: d.index}
+	for _, r := range records {
+		key := r.Key()
+		if e := d.events[key]; e != nil {
+			if merged, conflict := record.Merge(e.Record, r); conflict {
+				d.replace(e, merged)
+				fresh.Events = append(fresh.Events, e)
+			}
+			continue
+		}
+		e := &Event{Record: r, Key: key, Ref: record.Ref(key)}
+		e.Keys = d.profile.Keys(r)
+		_ = e.Learn(d.index) // what is refused is counted by whoever reads the whole story
+		d.events[key] = e
+		d.now, d.high = max(d.now, r.Observed), max(d.high, r.Ingested)
+		fresh.Events = append(fresh.Events, e)
+	}
+	fresh.resolve(Moment{Now: d.now})
+	for _, e := range fresh.Events {
+		d.file(e)
+	}
+	if len(fresh.Events) > 0 || d.index.Stats().Subjects != before {
+		d.claim()
+	}
+	d.bound()
+	out := make([]string, 0, len(d.touched))
+	for id := range d.touched {
+		out = append(out, id)
+	}
+	clear(d.touched)
+	slices.Sort(out)
+	return out
+}
+
+// replace settles two records of one key.
+func (d *Desk) replace(e *Event, merged *record.Record) {
+	d.unfile(e)
+	*e = Event{Record: merged, Key: e.Key, Ref: e.Ref}
+	e.Keys = d.profile.Keys(merged)
+	_ = e.Learn(d.index)
+}
+
+// file puts an event where it belongs.
+func (d *Desk) file(e *Event) {
+	if e.Allocation == "" {
+		d.unowned(e)
+		return
+	}
+	if d.opt.Mine != nil && !d.opt.Mine(e.Allocation) {
+		delete(d.events, e.Key)
+		return
+	}
+	f := d.folders[e.Allocation]
+	if f == nil {
+		f = &folder{}
+		d.folders[e.Allocation] = f
+	}
+	f.heard = max(f.heard, e.Ingested, e.Observed)
+	if e.Node != "" {
+		d.home(e.Node, e.Allocation)
+	}
+	f.begun = f.begun || e.Is(semconv.EventAllocationState) && e.To() == semconv.Requested
+	d.touched[e.Allocation] = true
+	f.arrived = append(f.arrived, e)
+	if n := len(f.events); n >= d.opt.Own && (n >= 2*d.opt.Own || !e.tells()) {
+		f.clipped++
+		delete(d.events, e.Key)
+		return
+	}
+	f.events = append(f.events, e)
+}
+
+// unowned keeps what belongs to nobody, or to nobody yet.
+// claim looks again at what belonged to nobody: a binding that came late may say whose it is.
+func (d *Desk) unfile(e *Event) {
+	if f := d.folders[e.Allocation]; f != nil {
+		f.events = without(f.events, e)
+		d.touched[e.Allocation] = true
+		return
+	}
+	d.unclaimed = without(d.unclaimed, e)
+	d.forgetUnowned(e)
+}
+
+// Judge gives how things stand with an allocation, what arrived since it was last judged, and the newest
+// time of arrival among it. ok is false where the desk has nothing of it.
+func (d *Desk) Judge(allocation string, now int64) (s Standing, arrived []*Event, ok bool) {
+	f := d.folders[allocation]
+	if f == nil {
+		return Standing{}, nil, false
+	}
+	own := make([]*Event, 0, len(f.events))
+	clock := Gathering{Now: d.now}
+	for _, e := range f.events {
+		e.Resolution = d.index.Resolve(e.Keys, e.Time, e.Observed)
+		e.At = clock.placed(e)
+		if e.Allocation == allocation {
+			own = append(own, e)
+			continue
+		}
+		d.file(e) // what is known by now says otherwise
+	}
+	if f.events = own; len(own) == 0 {
+		delete(d.folders, allocation)
+		return Standing{}, nil, false
+	}
+	c := &Case{ID: allocation, Profile: d.profile, Index: d.index, Now: max(d.now, now), Events: order(own)}
+	c.Context = d.around(own)
+	c.Lifecycle = readLifecycle(c)
+	c.Troubles = findTroubles(c)
+	s = c.Standing(d.rules)
+	arrived, f.arrived = f.arrived, nil
+	if len(s.Verdict.Faults) > 0 && f.judged != 0 {
+		cited := c.eventsByRef(s.Verdict.Faults)
+		for _, e := range c.Context {
+			if e.Ingested > f.judged && cited[e.Ref] == e {
+				arrived = append(arrived, e)
+			}
+		}
+	}
+	f.judged = d.high
+	return s, arrived, true
+}
+
+// home notes that a machine's records are an allocation's.
+func (d *Desk) home(node, allocation string) {
+	node = strings.ToLower(node)
+	if d.homes[node] == nil {
+		d.homes[node] = map[string]bool{}
+	}
+	d.homes[node][allocation] = true
+}
+
+// stirs notes which allocations a record of nobody may concern: those of the machines that it names, by its
+// identifier or in its words; where it names none, anyone's.
+// Stirred gives what records of nobody may have changed since it was last asked.
+// deskMargin is how long before and after an allocation's own records others may be cited.
+// around are the records of nobody that a case may cite: what anyone may, and what its machines said.
+// bound lets go of what lies beyond the desk's bounds.
+// Drop lets go of an allocation.
+// Holds says whether an allocation lies on the desk, and whether from its beginning.
+func (d *Desk) Holds(allocation string) (holds, begun bool) {
+	f := d.folders[allocation]
+	return f != nil, f != nil && f.begun
+}
+
+// Begun notes that all that the store knows of an allocation is on the desk.
+func (d *Desk) Begun(allocation string) {
+	if f := d.folders[allocation]; f != nil {
+		f.begun, f.arrived = true, nil
+	}
+}
+
+// Now is the newest time that anything was observed.
+func (d *Desk) Now() int64 { return d.now }
+
+// Heard is when an allocation's newest record arrived, 0 where the desk has none.
+func (d *Desk) Heard(allocation string) int64 {
+	if f := d.folders[allocation]; f != nil {
+		return f.heard
+	}
+	return 0
+}
+
+// Size counts what lies on the desk.
+// Tells says whether anything that arrived since an allocation was last judged is likely to change its
+// verdict: a lifecycle event, or a failure.
+func (d *Desk) Tells(allocation string) bool {
+	f := d.folders[allocation]
+	return f != nil && slices.ContainsFunc(f.arrived, (*Event).tells)
+}
+
+// Hints gives the allocations that a Collector has stamped on records of which nothing here says whose they
+// are: their stories would tell. Each is given once.

@@ -1,0 +1,246 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/record"
+)
+
+// restAfter is how long an allocation at rest stays on the desk.
+const restAfter = 15 * time.Minute
+
+// maxUnsaid bounds what waits for a store that is away.
+const maxUnsaid = 50_000
+
+// take puts on the desk what the store took since the last look, and the stories that were read.
+func (s *Service) take(ctx context.Context, now time.Time) error {
+	for _, one := range s.loader.take() {
+		touched := s.desk.Take(one.story.Records, one.story.Facts)
+		s.desk.Begun(one.id)
+		s.queue.add(one.id, false, 0)
+		s.enqueue(touched, 0)
+	}
+	found, err := s.follow.look(ctx, now)
+	if len(found) == 0 {
+		return err
+	}
+	s.metrics.rows.Add(float64(len(found)))
+	// A page at a time, so that the time of arrival of what waits is known by page at least.
+	const page = 500
+	for len(found) > 0 {
+		n := min(page, len(found))
+		s.enqueue(s.desk.Take(found[:n], nil), earliest(found[:n]))
+		found = found[n:]
+	}
+	s.hinted()
+	s.stirred(now)
+	return err
+}
+
+// stirEvery is how often all allocations in trouble are judged again because of what belongs to nobody.
+const stirEvery = time.Second
+
+// stirred queues the allocations that records of nobody may concern: those whose machines are named; all
+// in trouble where a failure names none; and those undetermined for any sign of life.
+func (s *Service) stirred(now time.Time) {
+	stir := s.desk.Stirred()
+	for id := range stir.Named {
+		s.queue.add(id, true, now.UnixNano())
+	}
+	s.general, s.signs = s.general || stir.General, s.signs || stir.Signs
+	if !s.general && !s.signs || now.Sub(s.stirs) < stirEvery {
+		return
+	}
+	for id, w := range s.words {
+		if w.standing == nil || w.standing.Verdict.Outcome == correlator.None {
+			continue
+		}
+		if s.general || w.standing.Verdict.Outcome == correlator.Undetermined {
+			s.queue.add(id, s.general, now.UnixNano())
+		}
+	}
+	s.stirs, s.general, s.signs = now, false, false
+}
+
+// hinted asks for the stories of allocations that a Collector named as a record's, where nothing here says so yet.
+func (s *Service) hinted() {
+	for _, id := range s.desk.Hints() {
+		s.loader.want(id)
+	}
+}
+
+func earliest(records []*record.Record) int64 {
+	out := int64(0)
+	for _, r := range records {
+		if out == 0 || r.Ingested < out {
+			out = r.Ingested
+		}
+	}
+	return out
+}
+
+func (s *Service) enqueue(touched []string, arrived int64) {
+	for _, id := range touched {
+		s.queue.add(id, s.desk.Tells(id), arrived)
+	}
+}
+
+// sweep queues what was not looked at for long, because deadlines pass; and lets go of what is at rest.
+func (s *Service) sweep(now time.Time) {
+	for id, w := range s.words {
+		switch holds, _ := s.desk.Holds(id); {
+		case !holds:
+			delete(s.words, id)
+		case w.standing == nil:
+		case w.standing.AtRest():
+			if now.UnixNano()-s.desk.Heard(id) > int64(restAfter) {
+				s.drop(id)
+			}
+		case now.Sub(w.looked) >= s.cfg.Sweep:
+			s.queue.add(id, false, 0)
+		}
+	}
+}
+
+// judge works the queue off, for its share of the interval at most.
+func (s *Service) judge(ctx context.Context, begun time.Time) error {
+	if s.queue.len() == 0 {
+		return nil
+	}
+	turns := s.queue.all()
+	if err := s.recall(ctx, turns); err != nil {
+		return err
+	}
+	until := begun.Add(time.Duration(float64(s.cfg.Interval) * s.cfg.Share))
+	for i, t := range turns {
+		if i > 0 && i%8 == 0 && s.now().After(until) {
+			s.metrics.postponed.Add(float64(len(turns) - i))
+			return nil
+		}
+		holds, whole := s.desk.Holds(t.id)
+		switch {
+		case !holds:
+			s.queue.done(t.id)
+			continue
+		case !whole:
+			s.loader.want(t.id) // its beginning is in the store alone
+			s.queue.done(t.id)
+			continue
+		}
+		s.queue.done(t.id)
+		s.judgeOne(t)
+	}
+	return nil
+}
+
+// recall reads the last words on allocations of which this process said nothing yet, so that it does not
+// say again what was said before.
+func (s *Service) recall(ctx context.Context, turns []turn) error {
+	var unknown []string
+	for _, t := range turns {
+		if holds, whole := s.desk.Holds(t.id); holds && whole && s.words[t.id] == nil {
+			unknown = append(unknown, t.id)
+		}
+	}
+	const page = 1000
+	for len(unknown) > 0 {
+		n := min(page, len(unknown))
+		said, err := s.from.Ledger.Last(ctx, unknown[:n])
+		if err != nil {
+			return err
+		}
+		for _, id := range unknown[:n] {
+			w := &word{}
+			if r, ok := said[id]; ok {
+				w.standing, w.judgedAt, w.high = &r.Standing, int64(r.JudgedAt), int64(r.HighWater)
+			}
+			s.words[id] = w
+		}
+		unknown = unknown[n:]
+	}
+	return nil
+}
+
+// judgeOne judges one allocation and notes what changed.
+func (s *Service) judgeOne(t turn) {
+	begun := s.now()
+	standing, arrived, ok := s.safely(t.id)
+	took := s.now().Sub(begun)
+	s.metrics.took.Observe(took.Seconds())
+	if !ok {
+		return
+	}
+	w := s.words[t.id]
+	w.looked = begun
+	for _, e := range arrived {
+		w.high = max(w.high, e.Ingested)
+	}
+	r, changed := correlator.Revise(w.standing, standing, arrived)
+	w.standing = &standing
+	for _, f := range standing.Verdict.Findings {
+		if f.Kind == "rule_disabled" && changed {
+			s.metrics.panics.WithLabelValues(ruleOf(f.Summary)).Inc()
+		}
+	}
+	if !changed {
+		if t.since != 0 {
+			s.metrics.settled.Observe(s.now().Sub(time.Unix(0, t.since)).Seconds())
+		}
+		return
+	}
+	w.judgedAt = max(begun.UnixNano(), w.judgedAt+1)
+	r.JudgedAt, r.HighWater = correlator.Time(w.judgedAt), correlator.Time(w.high)
+	s.metrics.revisions.WithLabelValues(r.Why).Inc()
+	if len(s.unsaid) < maxUnsaid {
+		s.unsaid = append(s.unsaid, r)
+	} else {
+		w.standing = nil // said as if for the first time, when the store is back
+	}
+	if t.since != 0 {
+		s.metrics.waiting = append(s.metrics.waiting, t.since)
+	}
+}
+
+// safely judges; a mistake of ours in one allocation is not the others' end.
+func (s *Service) safely(id string) (standing correlator.Standing, arrived []*correlator.Event, ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			ok = false
+			s.metrics.panics.WithLabelValues("judge").Inc()
+			s.log.Error("judging an allocation panicked; it is left out until something arrives", "allocation_id", id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		}
+	}()
+	return s.desk.Judge(id, 0)
+}
+
+// ruleOf reads the rule's name out of the finding that it was left out.
+func ruleOf(summary string) string {
+	words := strings.Fields(summary)
+	if len(words) < 2 {
+		return "unknown"
+	}
+	return words[1]
+}
+
+// write says what changed. What could not be written is tried again with the next look.
+func (s *Service) write(ctx context.Context) error {
+	if len(s.unsaid) > 0 {
+		if err := s.from.Ledger.Write(ctx, s.unsaid); err != nil {
+			return err
+		}
+		s.unsaid = nil
+	}
+	now := s.now()
+	for _, since := range s.metrics.waiting {
+		lag := now.Sub(time.Unix(0, since)).Seconds()
+		s.metrics.lag.Observe(lag)
+		s.metrics.settled.Observe(lag)
+	}
+	s.metrics.waiting = s.metrics.waiting[:0]
+	return nil
+}

@@ -1,0 +1,125 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+)
+
+// loader reads the whole stories of allocations that began before this process followed, one at a time.
+type loader struct {
+	library correlator.Library
+
+	mu      sync.Mutex
+	queue   []string
+	waiting map[string]bool // in queue, being read, or read and not taken yet
+	read    []loaded
+	wake    chan struct{}
+}
+
+// loaded is a story that was read, or an error.
+type loaded struct {
+	id    string
+	story *correlator.Story
+}
+
+// maxRead bounds how many stories lie read and not taken: they may be large.
+const maxRead = 16
+
+// again is how long after a failure a story is asked for once more.
+const again = time.Second
+
+func newLoader(l correlator.Library) *loader {
+	return &loader{library: l, waiting: map[string]bool{}, wake: make(chan struct{}, 1)}
+}
+
+// want asks for a story; asking again while it is under way changes nothing.
+func (l *loader) want(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting[id] {
+		return
+	}
+	l.waiting[id] = true
+	l.queue = append(l.queue, id)
+	l.signal()
+}
+
+func (l *loader) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take gives the stories that were read since.
+func (l *loader) take() []loaded {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := l.read
+	l.read = nil
+	for _, one := range out {
+		delete(l.waiting, one.id)
+	}
+	l.signal()
+	return out
+}
+
+// behind is how many stories are still to be read.
+func (l *loader) behind() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiting)
+}
+
+func (l *loader) next() (string, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) == 0 || len(l.read) >= maxRead {
+		return "", false
+	}
+	id := l.queue[0]
+	l.queue = l.queue[1:]
+	return id, true
+}
+
+// run reads until ctx ends.
+func (l *loader) run(ctx context.Context) {
+	for {
+		id, ok := l.next()
+		if !ok {
+			select {
+			case <-ctx.Done():
+				return
+			case <-l.wake:
+			}
+			continue
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), atMost) // see Service.look
+		story, err := l.library.Story(whole, id, 0)
+		cancel()
+		if errors.Is(err, correlator.ErrUnknown) {
+			story, err = &correlator.Story{}, nil // what the feed brought is all there is
+		}
+		l.mu.Lock()
+		if err != nil {
+			l.queue = append(l.queue, id)
+		} else {
+			l.read = append(l.read, loaded{id: id, story: story})
+		}
+		l.mu.Unlock()
+		if err != nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(again):
+			}
+		}
+	}
+}

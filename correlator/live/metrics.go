@@ -1,0 +1,129 @@
+package live
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// metrics of the service. Labels are bounded: layers are the profile's, states the contract's, rules those
+// of the build.
+type metrics struct {
+	every   time.Duration // how often gauges are counted anew
+	waiting []int64       // times of arrival of what the next write says
+	layers  map[string]bool
+
+	rows, failures, postponed        prometheus.Counter
+	revisions, panics                *prometheus.CounterVec
+	lag, settled, took               prometheus.Histogram
+	verdicts, stuck, drift, incident *prometheus.GaugeVec
+	allocations, records, queued     prometheus.Gauge
+	loading, replicas                prometheus.Gauge
+}
+
+func newMetrics(reg prometheus.Registerer, p *profile.Profile) *metrics {
+	f := promauto.With(reg)
+	counter := func(name, help string) prometheus.Counter {
+		return f.NewCounter(prometheus.CounterOpts{Name: "faultline_judging_" + name, Help: help})
+	}
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return f.NewCounterVec(prometheus.CounterOpts{Name: "faultline_judging_" + name, Help: help}, labels)
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		return f.NewGauge(prometheus.GaugeOpts{Name: "faultline_judging_" + name, Help: help})
+	}
+	gauges := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return f.NewGaugeVec(prometheus.GaugeOpts{Name: "faultline_judging_" + name, Help: help}, labels)
+	}
+	histogram := func(name, help string, buckets []float64) prometheus.Histogram {
+		return f.NewHistogram(prometheus.HistogramOpts{Name: "faultline_judging_" + name, Help: help, Buckets: buckets})
+	}
+	seconds := []float64{0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60}
+	m := &metrics{
+		every: 5 * time.Second, layers: map[string]bool{"": true},
+		rows:        counter("records_total", "Records that were followed."),
+		failures:    counter("failures_total", "Looks that ended early because the store did not answer."),
+		postponed:   counter("postponed_total", "Judgements that had to wait for the next look, because the share of a core was used up."),
+		revisions:   counters("revisions_total", "Changes of a verdict that were written, by why: first, records, time, rules.", "why"),
+		panics:      counters("rule_panics_total", "Rules that panicked and were left out of a judgement.", "rule"),
+		lag:         histogram("lag_seconds", "From the store's taking a record to the changed verdict being stored.", seconds),
+		settled:     histogram("settled_seconds", "From the store's taking a record to its allocation being judged, changed or not.", seconds),
+		took:        histogram("judgement_duration_seconds", "Time to judge one allocation.", prometheus.ExponentialBuckets(0.00005, 2, 16)),
+		verdicts:    gauges("verdicts", "Allocations on the desk, by outcome and layer of the strongest fault.", "outcome", "layer"),
+		stuck:       gauges("stuck", "Allocations whose next step is overdue, by state and by the layer whose trouble it is.", "state", "layer"),
+		drift:       gauges("drift", "Views that show something else than the truth, by projection's field.", "field"),
+		incident:    gauges("open_incidents", "Incidents that are open, by layer.", "layer"),
+		allocations: gauge("allocations", "Allocations on the desk."),
+		records:     gauge("held_records", "Records in memory."),
+		queued:      gauge("queue", "Allocations that wait to be judged."),
+		loading:     gauge("loading", "Allocations whose story is still to be read from the store."),
+		replicas:    gauge("replicas", "Replicas that share the work, this one included."),
+	}
+	for _, layer := range p.Layers {
+		m.layers[layer] = true
+	}
+	return m
+}
+
+// states that may be a label; what a producer invents is "other".
+var states = map[string]bool{
+	semconv.Requested: true, semconv.Reserved: true, semconv.Provisioning: true, semconv.Active: true, semconv.Degraded: true,
+	semconv.Canceling: true, semconv.Canceled: true, semconv.Failed: true, semconv.Releasing: true, semconv.ReleaseFailed: true, semconv.Released: true,
+}
+
+// fields of projections that may be a label.
+var fields = map[string]bool{"state": true, "message": true, "occupancy": true, "job_state": true}
+
+func known(set map[string]bool, value string) string {
+	if set[value] {
+		return value
+	}
+	return "other"
+}
+
+// count sets the gauges by what was last said of everything on the desk.
+func (m *metrics) count(s *Service) {
+	allocations, records := s.desk.Size()
+	m.allocations.Set(float64(allocations))
+	m.records.Set(float64(records))
+	m.queued.Set(float64(s.queue.len()))
+	m.loading.Set(float64(s.loader.behind()))
+	m.replicas.Set(float64(s.share.count()))
+	for _, g := range []*prometheus.GaugeVec{m.verdicts, m.stuck, m.drift, m.incident} {
+		g.Reset()
+	}
+	var notable []correlator.Standing
+	for _, w := range s.words {
+		if w.standing == nil {
+			continue
+		}
+		v, layer := w.standing.Verdict, ""
+		if len(v.Faults) > 0 {
+			layer = known(m.layers, v.Faults[0].Layer)
+		}
+		m.verdicts.WithLabelValues(v.Outcome, layer).Inc()
+		for _, d := range v.Drift {
+			m.drift.WithLabelValues(known(fields, d.Field)).Inc()
+		}
+		if len(w.standing.Hits) > 0 || w.standing.Stuck != nil {
+			notable = append(notable, *w.standing)
+		}
+	}
+	for _, one := range correlator.ListStuck(notable, nil, 0).Allocations {
+		state := "unknown"
+		if one.State != nil {
+			state = known(states, *one.State)
+		}
+		m.stuck.WithLabelValues(state, known(m.layers, one.Layer)).Inc()
+	}
+	for _, in := range correlator.Incidents(notable, correlator.IncidentWindow) {
+		if in.Open {
+			m.incident.WithLabelValues(known(m.layers, in.Layer)).Inc()
+		}
+	}
+}
