@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
 export CGO_ENABLED := 0
 
-.PHONY: help up build test test-stories scenarios openstack bench-verdict lint bench bench-identity bench-durability examples clean $(addprefix bin/,$(BINARIES))
+.PHONY: help up build test test-stories test-ocb scenarios openstack bench-verdict lint bench bench-identity bench-durability examples clean $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -31,6 +31,9 @@ test: ## every test
 
 test-stories: ## every scenario through the store, not just every fifth
 	FAULTLINE_EVERY_STORY=1 $(GO) test -count=1 -run TestTheStoreAndTheFileAgree ./correlator/clickhouse
+
+test-ocb: ## build the Collector Builder's manifests and run what comes out (ordinary tests do, too)
+	$(GO) test -count=1 -v -run 'TestAnyonesBuild|TestOurOwnManifest' ./collector
 
 lint: ## go vet, golangci-lint (imports by depguard), formatting
 	$(GO) vet ./...
