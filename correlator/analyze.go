@@ -10,9 +10,11 @@ import (
 // records.
 func (g *Gathering) Analyze(rules []Rule) Answer {
 	a := Answer{Allocations: []Allocation{}, Orphans: []Orphan{}, Stats: g.Stats}
-	for _, c := range g.Cases() {
+	cases := g.Cases()
+	for _, c := range cases {
 		a.Allocations = append(a.Allocations, c.Allocation(rules))
 	}
+	a.Orphans = orphansOf(cases)
 	return a
 }
 

@@ -61,6 +61,17 @@ type Rule struct {
 	// Find gives the evidence for this cause of this trouble, nil where there is none. It must not keep
 	// or change what it is given.
 	Find func(c *Case, t *Trouble) []Evidence
+	// Panicked is told when Find panicked and the rule was left out of a judgement; nil tells nobody.
+	Panicked func(rule string, p any)
+}
+
+// Watched gives the rules with somebody who is told when one of them panics.
+func Watched(rules []Rule, panicked func(rule string, p any)) []Rule {
+	out := slices.Clone(rules)
+	for i := range out {
+		out[i].Panicked = panicked
+	}
+	return out
 }
 
 // How far from a trouble a record may stand and still be its evidence. Clocks differ by seconds, not

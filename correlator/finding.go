@@ -36,6 +36,9 @@ func findings(c *Case) []Finding {
 			out = append(out, Finding{"overlap", "node " + node + " was assigned to " + o.Earlier + " and " + o.Later + " at once from " + Time(o.From).String(), c.assignmentsOf(node)})
 		}
 	}
+	for _, o := range c.Orphans() {
+		out = append(out, Finding{"orphan", join(firstOf(o.Kind, "resource"), o.ResourceUID, "was seen after the allocation was gone"), o.Evidence})
+	}
 	return append(out, broken(c)...)
 }
 

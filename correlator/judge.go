@@ -213,6 +213,9 @@ func (j *judgement) find(r Rule, t *Trouble) (found []Evidence) {
 			}
 			j.disabled[r.ID] = true
 			found = nil
+			if r.Panicked != nil {
+				r.Panicked(r.ID, p)
+			}
 			j.v.Findings = append(j.v.Findings, Finding{Kind: "rule_disabled", Summary: fmt.Sprintf("rule %s panicked and was left out: %v", r.ID, p), Refs: []string{}})
 		}
 	}()

@@ -18,7 +18,7 @@ import (
 
 // scenarios are the stories. Their verdict section holds `allocation ID outcome` lines, each followed by
 // `fault rule confidence` (or `fault layer.*`), `candidate layer`, `missing layer`, `drift projection
-// field`, `finding kind`, `state S`, `cleared` and `says "words"` lines that must hold.
+// field`, `finding kind`, `orphan resource allocation`, `state S`, `cleared` and `says "words"` lines that must hold.
 func scenarios(t testing.TB) []story.Scenario {
 	t.Helper()
 	all, err := story.Load("testdata/scenarios")
@@ -57,7 +57,15 @@ func copies(in []*record.Record) []*record.Record {
 func TestScenarios(t *testing.T) {
 	for _, s := range scenarios(t) {
 		t.Run(s.Name, func(t *testing.T) {
-			check(t, analyze(t, s.Records), s.Verdict)
+			answer := analyze(t, s.Records)
+			check(t, answer, s.Verdict)
+			for _, line := range s.Verdict {
+				if f := strings.Fields(line); len(f) == 3 && f[0] == "orphan" && !slices.ContainsFunc(answer.Orphans, func(o correlator.Orphan) bool {
+					return o.ResourceUID == f[1] && o.AllocationID == f[2] && len(o.Evidence) > 0
+				}) {
+					t.Errorf("does not hold: %s: %+v", line, answer.Orphans)
+				}
+			}
 		})
 	}
 }
@@ -102,6 +110,8 @@ func check(t *testing.T, got correlator.Answer, want []string) {
 func holds(a *correlator.Allocation, f []string, line string) bool {
 	v := a.Verdict
 	switch f[0] {
+	case "orphan":
+		return true // of the whole answer: see TestScenarios
 	case "fault":
 		return slices.ContainsFunc(v.Faults, func(x correlator.Fault) bool {
 			layer, any := strings.CutSuffix(f[1], ".*")

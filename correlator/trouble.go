@@ -51,6 +51,7 @@ const (
 	StateTrouble    TroubleKind = "state"
 	OverdueTrouble  TroubleKind = "overdue"
 	DriftTrouble    TroubleKind = "drift"
+	OrphanTrouble   TroubleKind = "orphan"
 )
 
 // NeverTaken says whether it is a task that nobody claimed.
@@ -73,6 +74,7 @@ func findTroubles(c *Case) []*Trouble {
 	if !slices.ContainsFunc(out, func(t *Trouble) bool { return t.Cleared == 0 }) {
 		out = append(out, overdueTroubles(c)...)
 	}
+	out = append(out, orphanTroubles(c)...)
 	slices.SortStableFunc(out, func(a, b *Trouble) int { return cmp.Compare(a.At, b.At) })
 	return out
 }

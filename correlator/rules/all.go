@@ -16,6 +16,7 @@ func All() []correlator.Rule {
 	out = append(out, trigger()...)
 	out = append(out, peer()...)
 	out = append(out, outbox()...)
+	out = append(out, orphan()...)
 	out = append(out, overdue()...)
 	out = append(out, hop()...)
 	out = append(out, first()...)
