@@ -57,7 +57,7 @@ const (
 
 // explain says which limit an error means, where it means one.
 func (x Limits) explain(err error) error {
-	limit := ""
+	var limit string
 	switch {
 	case isCode(err, tooManyRows), isCode(err, tooManyEither):
 		limit = fmt.Sprintf("%d rows", x.Rows)

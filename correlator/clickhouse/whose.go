@@ -24,12 +24,10 @@ func (k *known) explore(ctx context.Context, s correlator.Selection) ([]*source,
 		return k.ofAllocation(ctx, s.Key.ID)
 	case identity.Node, identity.NodeInstance:
 		return k.ofMachine(ctx, s.Key)
-	case identity.Correlation:
-		return k.keySources(s.Key, append(k.neighbours(s.Key, identityOfOperation), s.Key), always), nil
-	case identity.Trace:
-		return append(k.keySources(s.Key, append(k.neighbours(s.Key, identityOfOperation), s.Key), always), own(s.Key)), nil
+	case identity.Workflow:
+		return k.keySources(s.Key, append(k.neighbours(s.Key, immovable), s.Key), always), nil
 	}
-	return append(k.keySources(s.Key, append(k.neighbours(s.Key, immovable), s.Key), always), own(s.Key)), nil
+	return k.keySources(s.Key, append(k.neighbours(s.Key, identityOfOperation), s.Key), always), nil
 }
 
 func immovable(k identity.Key) bool { return k.Kind.Immovable() }
@@ -42,13 +40,8 @@ func identityOfOperation(k identity.Key) bool {
 // always is all of time.
 var always = identity.Interval{From: math.MinInt64, To: math.MaxInt64}
 
-// own asks for rows that were written down as the selection's.
-func own(key identity.Key) *source {
-	return &source{whose: "whose_" + key.Kind.String(), params: params{"id": key.ID}}
-}
-
-// keySources ask for rows with one of these keys that were not written down as the selection's, a number
-// of keys at once.
+// keySources ask for rows with one of these keys, a number of keys at once; for an allocation, for those
+// that were not stamped with it.
 func (k *known) keySources(of identity.Key, keys []identity.Key, while identity.Interval) []*source {
 	var out []*source
 	slices.SortFunc(keys, compareKeys)
@@ -76,7 +69,7 @@ func (k *known) ofAllocation(ctx context.Context, id string) ([]*source, error) 
 		return nil, err
 	}
 	if stamped {
-		out = append(out, own(of))
+		out = append(out, &source{whose: "whose_allocation", params: params{"id": id}})
 	}
 	var keys, nodes []identity.Key
 	for key := range k.asked {
@@ -123,7 +116,7 @@ func (k *known) ofMachine(ctx context.Context, of identity.Key) ([]*source, erro
 		return nil, err
 	}
 	keys := append(k.livedOn(of), bound...)
-	out := append(k.keySources(of, append(keys, of), always), own(of))
+	out := k.keySources(of, append(keys, of), always)
 	if of.Kind == identity.Node {
 		return out, nil
 	}

@@ -1,1 +1,0 @@
-node_id = {id:String}

@@ -1,1 +1,0 @@
-node_instance_id = {id:String}

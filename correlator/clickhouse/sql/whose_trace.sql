@@ -1,1 +1,0 @@
-trace_id = {id:String}

@@ -1,1 +1,0 @@
-workflow_id = {id:String}
