@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.uber.org/zap"
@@ -16,14 +17,28 @@ import (
 //	Batch(Set metadata, Set item)    to take an item
 //	Batch(Set metadata, Get item)    to hand one out
 //	Batch(Set metadata, Delete item) when it was delivered
+//
+// Every write is synced, so the fewer the faster a backlog goes out: only taking needs one at once. Small items are read
+// several at a time, and deleted together with whatever is written next.
 type client struct {
 	storage.Client
 	room room
 	log  *zap.Logger
 
 	mu        sync.Mutex
-	leftovers []*storage.Operation // deletions that found no room
+	delivered []*storage.Operation // deletions that were not written yet
+	metadata  *storage.Operation   // the newest, where it was not written yet
+	flushing  *time.Timer          // writes them when nothing else does
+	ahead     map[string][]byte    // items that were read before they were asked for
+	closed    bool
 }
+
+const (
+	small     = 64 << 10 // bytes of an item whose followers are read along with it
+	readAhead = 8        // so many
+	atMost    = 1024     // deletions that wait
+	idle      = time.Second
+)
 
 // Get reads a value; the queue's metadata is given so that the queue goes on with the first item not delivered.
 func (c *client) Get(ctx context.Context, key string) ([]byte, error) {
@@ -57,63 +72,142 @@ func (c *client) Batch(ctx context.Context, ops ...*storage.Operation) error {
 	has := func(t storage.OpType) bool {
 		return slices.ContainsFunc(ops, func(o *storage.Operation) bool { return o.Type == t })
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch {
 	case has(storage.Get):
 		return c.handOut(ctx, ops)
 	case has(storage.Delete):
-		return c.delivered(ctx, ops)
+		c.remember(ops)
+		return nil
 	}
 	if err := c.room.check(); err != nil {
-		c.tidy(ctx)
+		c.flush(ctx) // the room may be our own
 		return err
 	}
-	return c.Client.Batch(ctx, ops...)
-}
-
-// handOut reads, whether or not the metadata can be written: an error would make the queue drop the item.
-func (c *client) handOut(ctx context.Context, ops []*storage.Operation) error {
+	if len(c.delivered) > 0 && c.Client.Batch(ctx, append(slices.Clip(ops), c.delivered...)...) == nil {
+		c.written()
+		return nil
+	}
 	err := c.Client.Batch(ctx, ops...)
 	if err == nil {
-		return nil
+		c.metadata = nil // these are newer
 	}
-	c.log.Debug("an item is handed out without a note of it", zap.Error(err))
+	return err
+}
+
+// handOut reads, whether or not anything can be written: an error would make the queue drop the item. A note that an
+// item is under way is worth nothing: after a restart it is read again in any case.
+func (c *client) handOut(ctx context.Context, ops []*storage.Operation) error {
+	var reads []*storage.Operation
 	for _, o := range ops {
-		if o.Type == storage.Get {
-			if o.Value, err = c.Client.Get(ctx, o.Key); err != nil {
-				return err
-			}
+		if o.Type != storage.Get {
+			c.metadata = o
+		} else if value, ok := c.ahead[o.Key]; ok {
+			o.Value = value
+			delete(c.ahead, o.Key)
+		} else {
+			reads = append(reads, o)
 		}
 	}
+	if len(reads) == 0 {
+		return nil
+	}
+	follow := c.following(reads)
+	if len(c.delivered) > 0 || c.metadata != nil {
+		if err := c.Client.Batch(ctx, slices.Concat(c.unwritten(), reads, follow)...); err == nil {
+			c.written()
+			c.keep(reads, follow)
+			return nil
+		}
+	}
+	if err := c.Client.Batch(ctx, slices.Concat(reads, follow)...); err != nil {
+		return err
+	}
+	c.keep(reads, follow)
 	return nil
 }
 
-// delivered deletes, and what was left over before, or leaves that for later. The queue needs no error: whatever the
-// disk still says is under way is delivered again after a restart.
-func (c *client) delivered(ctx context.Context, ops []*storage.Operation) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.Client.Batch(ctx, append(slices.Clip(ops), c.leftovers...)...); err == nil {
-		c.leftovers = nil
+// following asks for the items after the one that is read; nothing where reads are no item's.
+func (c *client) following(reads []*storage.Operation) (follow []*storage.Operation) {
+	index, err := strconv.ParseUint(reads[0].Key, 10, 64)
+	if err != nil || len(reads) > 1 || c.ahead == nil {
 		return nil
 	}
-	if err := c.Client.Batch(ctx, ops...); err == nil {
-		return nil
+	for n := range uint64(readAhead) {
+		follow = append(follow, storage.GetOperation(strconv.FormatUint(index+1+n, 10)))
 	}
+	return follow
+}
+
+// keep remembers what was read ahead. Where items are large nothing is read ahead, so that memory stays small.
+func (c *client) keep(reads, follow []*storage.Operation) {
+	c.ahead = nil
+	if len(reads) == 1 && len(reads[0].Value) > 0 && len(reads[0].Value) <= small {
+		c.ahead = map[string][]byte{}
+	}
+	for _, o := range follow {
+		if c.ahead != nil && o.Value != nil && len(o.Value) <= small {
+			c.ahead[o.Key] = o.Value
+		}
+	}
+}
+
+// remember leaves deletions for the next write. The queue needs no error: whatever the disk still says is there is
+// delivered again after a restart.
+func (c *client) remember(ops []*storage.Operation) {
 	for _, o := range ops {
 		if o.Type == storage.Delete {
-			c.leftovers = append(c.leftovers, o)
+			c.delivered = append(c.delivered, o)
+		} else {
+			c.metadata = o
 		}
 	}
-	return nil
+	if len(c.delivered) >= atMost {
+		c.flush(context.Background())
+	}
+	if c.flushing == nil && !c.closed {
+		c.flushing = time.AfterFunc(idle, func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.flushing = nil
+			if !c.closed {
+				c.flush(context.Background())
+			}
+		})
+	}
 }
 
-// tidy deletes what was left over, where the disk lets it.
-func (c *client) tidy(ctx context.Context) {
+func (c *client) unwritten() []*storage.Operation {
+	if c.metadata == nil {
+		return c.delivered
+	}
+	return append([]*storage.Operation{c.metadata}, c.delivered...)
+}
+
+func (c *client) written() { c.delivered, c.metadata = nil, nil }
+
+// flush writes what waits, where the disk lets it.
+func (c *client) flush(ctx context.Context) {
+	if ops := c.unwritten(); len(ops) > 0 {
+		if err := c.Client.Batch(ctx, ops...); err != nil {
+			c.log.Debug("what was delivered is not deleted yet", zap.Int("items", len(c.delivered)), zap.Error(err))
+			return
+		}
+		c.written()
+	}
+}
+
+// Close writes what waits and closes the storage.
+func (c *client) Close(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.leftovers) > 0 && c.Client.Batch(ctx, c.leftovers...) == nil {
-		c.leftovers = nil
+	if c.flushing != nil {
+		c.flushing.Stop()
 	}
+	c.flush(ctx)
+	c.closed = true
+	return c.Client.Close(ctx)
 }
 
 // Walk passes on what file_storage can do.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +26,7 @@ import (
 
 // disk is a storage in memory that can be full, and that ends its process at a chosen write.
 type disk struct {
+	mu     sync.Mutex
 	values map[string][]byte
 	full   bool
 	writes int // until the process is dead; negative: never
@@ -31,7 +34,17 @@ type disk struct {
 
 var errFull = errors.New("no space left on device")
 
-func (d *disk) Get(_ context.Context, key string) ([]byte, error) { return d.values[key], nil }
+func (d *disk) set(change func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change()
+}
+
+func (d *disk) Get(_ context.Context, key string) ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.values[key], nil
+}
 
 func (d *disk) Set(ctx context.Context, key string, value []byte) error {
 	return d.Batch(ctx, storage.SetOperation(key, value))
@@ -56,6 +69,8 @@ func (d *disk) Walk(ctx context.Context, fn storage.WalkFunc) error {
 func (d *disk) Close(context.Context) error { return nil }
 
 func (d *disk) Batch(_ context.Context, ops ...*storage.Operation) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if slices.ContainsFunc(ops, func(o *storage.Operation) bool { return o.Type != storage.Get }) {
 		if d.full || d.writes == 0 {
 			return errFull
@@ -183,13 +198,13 @@ var errAway = errors.New("the store is away")
 func TestHandedOutFromAFullDisk(t *testing.T) {
 	d := &disk{values: map[string][]byte{}, writes: -1}
 	leaveBehind(t, d, 40)
-	d.full = true
+	d.set(func() { d.full = true })
 	second := start(t, d, func(string) error { return nil })
 	second.until(t, bodies(40)...)
 	if err := second.offer(t, "late"); !errors.Is(err, errFull) {
 		t.Errorf("taken without room: %v", err)
 	}
-	d.full = false
+	d.set(func() { d.full = false })
 	if err := second.offer(t, "later"); err != nil {
 		t.Error(err)
 	}
@@ -217,6 +232,76 @@ func TestEndedAtAnyWriteOfTheStart(t *testing.T) {
 		third.until(t, bodies(20)...)
 		if err := third.exporter.Shutdown(t.Context()); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// Processes that end at any of their writes, one after the other, with the store away or back and the disk full or not:
+// what was acknowledged is delivered in the end.
+func TestEndedAgainAndAgain(t *testing.T) {
+	for seed := range uint64(60) {
+		dice := rand.New(rand.NewPCG(seed, 1))
+		d := &disk{values: map[string][]byte{}, writes: -1}
+		acked := map[string]bool{}
+		var mu sync.Mutex
+		delivered := map[string]bool{}
+		for life := range 6 {
+			away := dice.IntN(3) == 0
+			d.set(func() { d.full, d.writes = false, -1 })
+			r := start(t, d, func(body string) error {
+				if away {
+					return errAway
+				}
+				mu.Lock()
+				delivered[body] = true
+				mu.Unlock()
+				return nil
+			})
+			end := dice.IntN(60)
+			for n := range 30 {
+				switch dice.IntN(12) {
+				case 0:
+					d.set(func() { d.full = !d.full })
+				case 1:
+					time.Sleep(time.Duration(dice.IntN(3)) * time.Millisecond)
+				}
+				if n == end {
+					d.set(func() { d.writes = 0 })
+				}
+				body := fmt.Sprintf("life %d record %d", life, n)
+				if r.offer(t, body) == nil {
+					acked[body] = true
+				}
+			}
+			d.set(func() { d.full = false })
+			if dice.IntN(2) == 0 {
+				d.set(func() { d.writes = 0 })
+			}
+			if err := r.exporter.Shutdown(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d.set(func() { d.full, d.writes = false, -1 })
+		last := start(t, d, func(body string) error {
+			mu.Lock()
+			delivered[body] = true
+			mu.Unlock()
+			return nil
+		})
+		if err := last.offer(t, "last"); err != nil {
+			t.Fatal(err)
+		}
+		last.until(t, "last")
+		if err := last.exporter.Shutdown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for body := range acked {
+			if !delivered[body] {
+				t.Fatalf("seed %d: %q was acknowledged and never delivered", seed, body)
+			}
+		}
+		if len(d.values) != 1 {
+			t.Errorf("seed %d: %d values are left", seed, len(d.values))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -115,7 +116,7 @@ func TestRetentionIsValidated(t *testing.T) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	if _, err := Retain(t.Context(), open(t, embeddedtest.DSN(t)), quiet, DefaultRetention(), false); err != ErrNoTables {
+	if _, err := Retain(t.Context(), open(t, embeddedtest.DSN(t)), quiet, DefaultRetention(), false); !errors.Is(err, ErrNoTables) {
 		t.Errorf("%v", err)
 	}
 }
