@@ -2,6 +2,7 @@ package collector
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,6 +24,9 @@ import (
 // childVariable makes the test binary a Collector: one that can be killed.
 const childVariable = "FAULTLINE_COLLECTOR_TEST_URI"
 
+// baseVariable names the configuration that it lies over, where that is not DefaultConfig.
+const baseVariable = "FAULTLINE_COLLECTOR_TEST_BASE"
+
 // overVariable names a configuration that lies over that one.
 const overVariable = "FAULTLINE_COLLECTOR_TEST_OVER"
 
@@ -30,7 +35,7 @@ const binaryVariable = "FAULTLINE_COLLECTOR_BINARY"
 
 func TestMain(m *testing.M) {
 	if uri := os.Getenv(childVariable); uri != "" {
-		uris := []string{DefaultConfig, uri}
+		uris := []string{cmp.Or(os.Getenv(baseVariable), DefaultConfig), uri}
 		if over := os.Getenv(overVariable); over != "" {
 			uris = append(uris, over)
 		}
@@ -56,7 +61,8 @@ type process struct {
 	metrics    string
 	env        []string
 	stderrPath string
-	uri        string // of the configuration over that of one machine
+	uri        string   // of the configuration over that of one machine
+	wrap       []string // a command that runs it
 }
 
 func ports(t *testing.T, n int) []string {
@@ -107,10 +113,11 @@ func (c *process) launch() {
 		c.t.Fatal(err)
 	}
 	defer func() { _ = stderr.Close() }()
-	if binary := os.Getenv(binaryVariable); binary != "" {
+	if binary := os.Getenv(binaryVariable); binary != "" && c.uri != "" {
 		c.cmd = exec.Command(binary, "--config", DefaultConfig, "--config", c.uri)
 	} else {
-		c.cmd = exec.Command(os.Args[0])
+		command := append(slices.Clone(c.wrap), os.Args[0])
+		c.cmd = exec.Command(command[0], command[1:]...)
 	}
 	c.cmd.Env, c.cmd.Stderr = c.env, stderr
 	if err := c.cmd.Start(); err != nil {
