@@ -1,6 +1,7 @@
 package correlator
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/faultline-io/faultline/internal/identity"
@@ -67,18 +68,27 @@ func (c *Case) told(v Verdict) Allocation {
 	return out
 }
 
-// gaps draws what was owed and did not come, at the time by which it should have: absence is evidence
-// and has to be seen.
+// silence is a layer of which nothing was heard in [from, to].
+type silence struct {
+	layer    string
+	from, to int64
+}
+
+// gaps draws what was owed and did not come, at the time by which it should have, and the layers that said
+// nothing where their word would have decided: absence is evidence and has to be seen.
 func (c *Case) gaps() []Entry {
 	var out []Entry
-	for _, t := range c.Troubles {
-		if t.Kind != OverdueTrouble && !t.NeverTaken() {
-			continue
-		}
-		owes := firstOf(t.Owes, "somebody")
-		out = append(out, Entry{
-			Time: Time(t.At), Observed: Time(t.At), Layer: t.Owes, Kind: "gap", Name: "", Summary: "expected from " + owes + ", not seen: " + t.What, IDs: map[string]string{},
-		})
+	gap := func(at int64, layer, summary string) {
+		out = append(out, Entry{Time: Time(at), Observed: Time(at), Layer: layer, Kind: "gap", Summary: summary, IDs: map[string]string{}})
 	}
+	for _, t := range c.Troubles {
+		if t.Kind == OverdueTrouble || t.NeverTaken() {
+			gap(t.At, t.Owes, "expected from "+firstOf(t.Owes, "somebody")+", not seen: "+t.What)
+		}
+	}
+	for _, s := range c.silences {
+		gap(s.from, s.layer, "nothing was heard of "+s.layer+" "+clockRange(s.from, s.to))
+	}
+	slices.SortStableFunc(out, func(a, b Entry) int { return cmp.Compare(a.Time, b.Time) })
 	return out
 }

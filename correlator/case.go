@@ -20,6 +20,7 @@ type Case struct {
 
 	Lifecycle Lifecycle
 	Troubles  []*Trouble
+	Durations Durations // what such steps took elsewhere; nil where nobody knows
 
 	// Worked out once, when they are first asked for.
 	failures map[*Trouble][]*Event
@@ -29,6 +30,7 @@ type Case struct {
 	quiet    map[*Trouble][]*Event
 	threads  map[string][]*Event // see thread
 	seen     map[sight][]*Event  // selections of the allocation's own
+	silences []silence           // layers of which nothing was heard when it would have decided; see gaps
 	around   *surroundings       // what belongs to nobody, shared by all cases
 }
 
@@ -49,10 +51,21 @@ func (g *Gathering) Cases() []*Case {
 	for id, events := range own {
 		c := &Case{ID: id, Profile: g.Profile, Index: g.Index, Now: g.Now, Events: order(events), Context: context, around: around}
 		c.Lifecycle = readLifecycle(c)
-		c.Troubles = findTroubles(c)
 		out = append(out, c)
 	}
 	slices.SortFunc(out, func(a, b *Case) int { return strings.Compare(a.ID, b.ID) })
+	took := g.Durations
+	if took == nil && len(out) >= enough {
+		here := &Learnt{}
+		for _, c := range out {
+			here.learn(&c.Lifecycle)
+		}
+		took = here
+	}
+	for _, c := range out {
+		c.Durations = took
+		c.Troubles = findTroubles(c)
+	}
 	return out
 }
 

@@ -71,6 +71,9 @@ func (j *judgement) healthy() string {
 	if !terminal(state) {
 		text = fmt.Sprintf("still progressing: %s for %s", state, in)
 	}
+	if list := c.Obligations(); len(list) > 0 && list[0].Owes != "" && !list[0].Overdue(c.Now) {
+		text += "; " + list[0].Owes + " has the next move, until " + Time(list[0].Deadline).String()
+	}
 	if slowest != "" {
 		text += fmt.Sprintf("; the longest step, %s, took %s, within its budget", slowest, took.Round(time.Millisecond))
 	}

@@ -19,6 +19,8 @@ type Gathering struct {
 	Events  []*Event // in the order of their keys
 	Now     int64    // the newest observed time
 	Stats   Stats
+	// Durations are what steps take, as Moment gave them; nil where the input is to tell.
+	Durations Durations
 	// Doubtful lists the refs of records that arrived with one key and different contents.
 	Doubtful []string
 	// Refused counts statements that could not be believed, by reason.
@@ -33,6 +35,9 @@ type Moment struct {
 	AsOf int64
 	// Now is the time of whoever judges a running platform; 0 is the newest observed time.
 	Now int64
+	// Durations are what steps take on this platform; nil learns them from the allocations of the input, where
+	// there are enough.
+	Durations Durations
 }
 
 // Gather merges duplicates, learns who belonged to whom, and resolves every record. facts are bindings
@@ -40,7 +45,7 @@ type Moment struct {
 func Gather(records []*record.Record, facts []identity.Fact, p *profile.Profile, m Moment) *Gathering {
 	g := &Gathering{
 		Profile: p, Index: identity.New(identity.Options{SharedNodes: p.SharedNodes}),
-		Refused: map[string]int{}, keys: make([]string, len(records)),
+		Refused: map[string]int{}, keys: make([]string, len(records)), Durations: m.Durations,
 	}
 	byKey := make(map[string]*record.Record, len(records))
 	taken := make([]*record.Record, 0, len(records))

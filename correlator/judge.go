@@ -22,6 +22,7 @@ func judge(c *Case, rules []Rule, why *Reasoning) Verdict {
 		Outcome: None, AsOf: Time(c.Now), RulesVersion: RulesVersion,
 		Faults: []Fault{}, Candidates: []Candidate{}, Missing: []Missing{}, Drift: []Drift{}, Findings: []Finding{},
 	}}
+	c.silences = nil
 	var drifted []look
 	j.v.Drift, drifted = drifts(c)
 	j.v.Findings = findings(c)

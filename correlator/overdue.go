@@ -4,95 +4,123 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// overdueTroubles says who owes the next move and whether its time is over. A step is overdue only if
-// the party that owes it, or its layer, was seen after the deadline; otherwise nobody can tell.
-func overdueTroubles(c *Case) []*Trouble {
+// Obligations lists the steps of an allocation that began and have not ended, the deepest first. One that has
+// no budget is not listed, and a terminal allocation owes nothing.
+func (c *Case) Obligations() []*Obligation {
 	state, since, ok := c.Lifecycle.State()
 	if !ok || terminal(state) {
 		return nil
 	}
 	b := c.Profile.Budgets()
-	for _, a := range c.Lifecycle.Tasks {
-		if a.Over != nil {
-			continue
+	var out []*Obligation
+	owe := func(o *Obligation, budget time.Duration) {
+		if by, ok := learnt(c.Durations, o.Step); ok {
+			budget, o.Learnt = by, true
 		}
+		if budget > 0 {
+			o.Deadline = o.Since + int64(budget)
+			out = append(out, o)
+		}
+	}
+	for _, a := range c.Lifecycle.Tasks {
 		switch {
-		case a.Taken == nil && a.Queued != nil && b.TaskClaim > 0:
-			if t := c.overdue(a.Queued, a.Queued.At+int64(b.TaskClaim), semconv.LayerNodeAgent, join("task", a.Task, parenthesis(a.Type), "is queued and not claimed")); t != nil {
-				t.Node, t.Instance, t.Attempt = a.Node, a.Instance, a
-				return []*Trouble{t}
-			}
-		case a.Taken != nil && b.TaskLease > 0:
-			last := a.Taken
-			for _, s := range a.Signs {
-				last = s
-			}
-			deadline := last.At + int64(b.TaskLease)
-			if at, err := record.ParseTime(last.Attr(semconv.LeaseUntil)); err == nil {
-				deadline = at
-			}
-			if t := c.overdue(last, deadline, semconv.LayerNodeAgent, join("task", a.Task, parenthesis(a.Type), "is claimed and has no result")); t != nil {
-				t.Node, t.Instance, t.Attempt = a.Node, a.Instance, a
-				return []*Trouble{t}
-			}
+		case a.Over != nil:
+		case a.Taken == nil && a.Queued != nil:
+			owe(&Obligation{
+				Step: stepOf(stepClaim, a.Type), What: join("task", a.Task, parenthesis(a.Type), "is queued and not claimed"), Owes: semconv.LayerNodeAgent,
+				Since: a.Queued.At, Cites: []*Event{a.Queued}, Attempt: a,
+			}, b.TaskClaim)
+		case a.Taken != nil:
+			out = c.owesResult(out, a)
 		}
 	}
 	for _, o := range c.Lifecycle.Outbox {
-		if last := o.Last(); last.To == semconv.Pending && b.Outbox > 0 {
-			if t := c.overdue(o.Changes[0].Event, o.Changes[0].At+int64(b.Outbox), semconv.LayerOutbox, join("outbox record", o.ID, "is not published")); t != nil {
-				t.Cites = o.events()
-				return []*Trouble{t}
-			}
+		if o.Last().To == semconv.Pending {
+			owe(&Obligation{
+				Step: stepPublish, What: join("outbox record", o.ID, "is not published"), Owes: semconv.LayerOutbox,
+				Since: o.Changes[0].At, Cites: o.events(),
+			}, b.Outbox)
 		}
 	}
 	for _, j := range c.Lifecycle.Jobs {
-		if t := c.overdueJob(j); t != nil {
-			return []*Trouble{t}
-		}
-	}
-	budget, limited := b.States[state]
-	if !limited {
-		return nil
+		out = c.owesEnd(out, j)
 	}
 	entered := c.Lifecycle.States[len(c.Lifecycle.States)-1].Event
 	owes, obligation := c.owesNext()
-	if t := c.overdue(entered, since+int64(budget), owes, fmt.Sprintf("%s for longer than %s", state, budget)); t != nil {
-		t.Cites = distinct(obligation, entered)
-		return []*Trouble{t}
+	o := &Obligation{Step: stepOf(stepState, state), Owes: owes, Since: since, Cites: distinct(obligation, entered)}
+	if owe(o, b.States[state]); o.Deadline != 0 {
+		o.What = fmt.Sprintf("%s for longer than %s", state, o.Budget())
 	}
-	return nil
+	return out
 }
 
-// overdueJob is a provider's job that is neither done nor called off in time. Unknown is no end: EDA says
-// nothing else for ever, and then it is the allocation that must get ready.
-func (c *Case) overdueJob(j *Run) *Trouble {
-	b := c.Profile.Budgets()
-	last := j.Last()
+// owesResult adds what the holder of a claim owes: until its lease ends, or so long after its last sign of life.
+func (c *Case) owesResult(out []*Obligation, a *Attempt) []*Obligation {
+	last := a.Taken
+	for _, s := range a.Signs {
+		last = s
+	}
+	o := &Obligation{
+		Step: stepOf(stepRun, a.Type), What: join("task", a.Task, parenthesis(a.Type), "is claimed and has no result"), Owes: semconv.LayerNodeAgent,
+		Since: last.At, Cites: []*Event{last}, Attempt: a,
+	}
+	budget := c.Profile.Budgets().TaskLease
+	if by, ok := learnt(c.Durations, o.Step); ok {
+		budget, o.Learnt = by, true
+	}
+	if budget == 0 {
+		return out
+	}
+	o.Deadline = last.At + int64(budget)
+	if at, err := record.ParseTime(last.Attr(semconv.LeaseUntil)); err == nil {
+		o.Deadline, o.Learnt = at, false // the platform's own word
+	}
+	return append(out, o)
+}
+
+// owesEnd adds a provider's job that is neither done nor called off. Unknown is no end: EDA says nothing else
+// for ever, and then it is the allocation that must get ready.
+func (c *Case) owesEnd(out []*Obligation, j *Run) []*Obligation {
+	b, last := c.Profile.Budgets(), j.Last()
 	switch strings.ToLower(last.To) {
 	case "pending", "waiting", "running", "unknown":
 	default:
-		return nil
+		return out
 	}
 	what := join("provider job", j.ID, "is", strings.ToLower(last.To))
 	if end := c.Lifecycle.Cancel; end != nil && end.At > j.Changes[0].At && b.Cancel > 0 && !strings.EqualFold(last.To, "unknown") {
-		if t := c.overdue(last.Event, end.At+int64(b.Cancel), semconv.LayerProvider, what+" though its end was asked for"); t != nil {
-			t.From, t.Cites = end.At, append([]*Event{end}, j.events()...)
-			return t
+		out = append(out, &Obligation{
+			Step: stepCancel, What: what + " though its end was asked for", Owes: semconv.LayerProvider,
+			Since: end.At, Deadline: end.At + int64(b.Cancel), Cites: append([]*Event{end}, j.events()...),
+		})
+	}
+	o := &Obligation{Step: stepOf(stepJob, j.Operation), What: what, Owes: semconv.LayerProvider, Since: j.Changes[0].At, Cites: j.events()}
+	budget := b.Provider
+	if by, ok := learnt(c.Durations, o.Step); ok && !strings.EqualFold(last.To, "unknown") {
+		budget, o.Learnt = by, true
+	}
+	if budget == 0 {
+		return out
+	}
+	o.Deadline = o.Since + int64(budget)
+	return append(out, o)
+}
+
+// overdueTroubles is the deepest obligation whose time is over. A step is overdue only if the party that owes
+// it, or its layer, was seen after the deadline; otherwise nobody can tell: that is the rules' matter.
+func overdueTroubles(c *Case) []*Trouble {
+	for _, o := range c.Obligations() {
+		if o.Overdue(c.Now) {
+			return []*Trouble{o.trouble()}
 		}
 	}
-	if b.Provider == 0 {
-		return nil
-	}
-	t := c.overdue(last.Event, j.Changes[0].At+int64(b.Provider), semconv.LayerProvider, what)
-	if t != nil {
-		t.Cites = j.events()
-	}
-	return t
+	return nil
 }
 
 // events are the records of a run's moves.
@@ -117,12 +145,12 @@ func (c *Case) owesNext() (layer string, obligation *Event) {
 			}
 		}
 	}
-	return "", nil
-}
-
-func (c *Case) overdue(obligation *Event, deadline int64, owes, what string) *Trouble {
-	if c.Now <= deadline {
-		return nil
+	// A job that has succeeded leaves the move to whoever launched it.
+	for _, j := range slices.Backward(c.Lifecycle.Jobs) {
+		if last := j.Last(); strings.EqualFold(last.To, "succeeded") {
+			return semconv.LayerWorkflow, last.Event
+		}
+		break
 	}
-	return &Trouble{Kind: OverdueTrouble, From: obligation.At, At: deadline, Owes: owes, What: what, Cites: []*Event{obligation}}
+	return "", nil
 }

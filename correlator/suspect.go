@@ -25,6 +25,7 @@ func (j *judgement) suspect(t *Trouble) {
 		}
 		if alive == nil && !slices.ContainsFunc(j.v.Missing, func(m Missing) bool { return m.Layer == layer }) {
 			j.v.Missing = append(j.v.Missing, Missing{layer, "no telemetry " + clockRange(t.From, t.At)})
+			j.c.silences = append(j.c.silences, silence{layer, t.From, max(t.At, t.From)})
 		}
 	}
 }
