@@ -3,6 +3,7 @@ package identity
 import (
 	"hash/maphash"
 	"math/bits"
+	"math/rand/v2"
 	"sync/atomic"
 )
 
@@ -105,9 +106,14 @@ func (m *memo) sum(slots []uint16) (sum uint64) {
 }
 
 // again says whether the same was asked before: most identifiers come once, and are not worth keeping.
+// Of two that share a place each has its turn, by chance: in turn neither would ever be there.
 func (m *memo) again(p Print) bool {
-	half := uint32(p.b >> 32)                                     //nolint:gosec // half of it
-	return m.asked[p.b&uint64(len(m.asked)-1)].Swap(half) == half //nolint:gosec // not negative
+	half, place := uint32(p.b>>32), &m.asked[p.b&uint64(len(m.asked)-1)] //nolint:gosec // half of it; not negative
+	was := place.Load()
+	if was != half && (was == 0 || rand.Uint32()&1 == 0) {
+		place.Store(half)
+	}
+	return was == half
 }
 
 // remember keeps an answer. Callers hold a lock, so that what it rests on is what it was.

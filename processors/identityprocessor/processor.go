@@ -82,7 +82,7 @@ func (p *identityProcessor) stop() error {
 // not matter.
 func (p *identityProcessor) logs(ctx context.Context, ld plog.Logs) (plog.Logs, error) {
 	observed := pcommon.NewTimestampFromTime(p.now())
-	t := p.telemetry.batch(observed)
+	t := p.telemetry.batch(observed, ld.LogRecordCount())
 	defer t.report(ctx)
 	for _, rl := range ld.ResourceLogs().All() {
 		for _, sl := range rl.ScopeLogs().All() {
@@ -114,7 +114,7 @@ func (p *identityProcessor) logs(ctx context.Context, ld plog.Logs) (plog.Logs, 
 }
 
 func (p *identityProcessor) traces(ctx context.Context, td ptrace.Traces) (ptrace.Traces, error) {
-	t := p.telemetry.batch(pcommon.NewTimestampFromTime(p.now()))
+	t := p.telemetry.batch(pcommon.NewTimestampFromTime(p.now()), td.SpanCount())
 	defer t.report(ctx)
 	reading := p.read(td.SpanCount(), t)
 	defer reading.done()
@@ -136,7 +136,7 @@ func (p *identityProcessor) traces(ctx context.Context, td ptrace.Traces) (ptrac
 // metrics stamps resources. Their points lie at different times: a resource is stamped where it was the
 // same allocation's at the first and at the last of them.
 func (p *identityProcessor) metrics(ctx context.Context, md pmetric.Metrics) (pmetric.Metrics, error) {
-	t := p.telemetry.batch(pcommon.NewTimestampFromTime(p.now()))
+	t := p.telemetry.batch(pcommon.NewTimestampFromTime(p.now()), md.ResourceMetrics().Len())
 	defer t.report(ctx)
 	read := p.readResources(md)
 	for i, rm := range md.ResourceMetrics().All() {

@@ -35,7 +35,7 @@ func TestReadsAsTheDecoder(t *testing.T) {
 					want = append(want, carried{keys: p.profile.Keys(r), at: r.Time, observed: r.Observed, service: r.Service})
 					return true
 				})
-				r := p.read(ld.LogRecordCount(), p.telemetry.batch(at(0)))
+				r := p.read(ld.LogRecordCount(), p.telemetry.batch(at(0), ld.LogRecordCount()))
 				defer r.done()
 				for i, got := range r.logs(ld) {
 					if d := gocmp.Diff(sorted(want[i].keys), sorted(got.keys)); d != "" {

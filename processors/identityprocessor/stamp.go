@@ -45,26 +45,20 @@ func (p *identityProcessor) stamp(attrs pcommon.Map, c *carried, t *tally) {
 	if !via && !conflict && adds == 0 {
 		return
 	}
-	attrs.EnsureCapacity(attrs.Len() + room + count(adds != 0) + count(via) + count(conflict))
+	to := t.room(attrs, room+count(adds != 0 && c.there&markStamped == 0)+count(via)+count(conflict))
 	if adds != 0 {
 		for i, kind := range stamped {
 			if adds&(1<<kind) != 0 {
-				attrs.PutStr(kind.Attribute(), ids[i])
+				to.put(kind.Attribute(), ids[i])
 			}
 		}
-		list := t.list(adds)
-		if c.there&markStamped != 0 {
-			if before, ok := attrs.Get(semconv.IdentityStamped); ok && before.AsString() != "" {
-				list = before.AsString() + "," + list
-			}
-		}
-		attrs.PutStr(semconv.IdentityStamped, list)
+		to.list(t.list(adds), c.there&markStamped != 0)
 	}
 	if via {
-		attrs.PutStr(semconv.IdentityVia, string(r.Via))
+		to.put(semconv.IdentityVia, string(r.Via))
 	}
 	if conflict {
-		attrs.PutStr(semconv.IdentityConflict, conflictText(r.Conflicts))
+		to.put(semconv.IdentityConflict, conflictText(r.Conflicts))
 	}
 }
 

@@ -39,6 +39,9 @@ type tally struct {
 	missed  bool // the record that was resolved last was not
 	noticed int  // unresolved records that were shown to late
 
+	slabs bool // see slab
+	slab  slab
+
 	lastAdds uint32 // see list
 	lastList string
 }

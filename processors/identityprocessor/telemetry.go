@@ -109,8 +109,8 @@ func (t *telemetry) serviceLabel(service string) string {
 	return service
 }
 
-func (t *telemetry) batch(now pcommon.Timestamp) *tally {
-	return &tally{telemetry: t, now: int64(now), bads: map[string]int64{}, refusals: map[string]int64{}} //nolint:gosec // the clock's
+func (t *telemetry) batch(now pcommon.Timestamp, records int) *tally {
+	return &tally{telemetry: t, slabs: pdata.fits, slab: slab{left: records}, now: int64(now), bads: map[string]int64{}, refusals: map[string]int64{}} //nolint:gosec // the clock's
 }
 
 func add(ctx context.Context, c metric.Int64Counter, n int64, key, value string) {
