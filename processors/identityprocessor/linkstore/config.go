@@ -47,7 +47,7 @@ func DefaultConfig() Config {
 		MaxBackoff: time.Minute,
 		Overlap:    2 * time.Minute,
 		Timeout:    20 * time.Second,
-		WarmStart:  WarmStart{MaxAge: 7 * 24 * time.Hour, MaxRows: 1_000_000, MaxWait: 5 * time.Second},
+		WarmStart:  WarmStart{MaxAge: 7 * 24 * time.Hour, MaxRows: 500_000, MaxWait: 5 * time.Second},
 	}
 }
 

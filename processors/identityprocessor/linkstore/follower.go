@@ -106,6 +106,8 @@ func (f *Follower) run(ctx context.Context) {
 		}
 		f.metrics.looked(ctx, time.Since(begun), told, err)
 		switch {
+		case notYet(err) && !failed:
+			f.log.Info("the store has no links yet; whoever writes them makes the tables", zap.Error(err))
 		case err != nil && !failed:
 			f.log.Warn("links of other replicas cannot be read; going on with what passes through, and trying again", zap.Error(err))
 		case err == nil && (failed || !warm):

@@ -6,7 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/collector/component/componenttest"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 )
 
 // What becomes visible within the overlap is told, whatever the order, and carried over once.
@@ -50,6 +53,26 @@ func TestEveryLinkIsToldOnce(t *testing.T) {
 	}
 }
 
+// Where nothing is late no row is carried over twice.
+func TestNothingIsCarriedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &fake{}
+		const n = 2000
+		for i := range n {
+			at := time.Now().Add(time.Duration(i-n/4) * time.Second) // some before the start
+			s.add(i, at, at)
+		}
+		f, x := following(t, DefaultConfig(), s)
+		time.Sleep(n * time.Second)
+		if known := x.Stats().Subjects; known != n || s.carried != n {
+			t.Errorf("%d of %d links are known, %d rows were carried over", known, n, s.carried)
+		}
+		if err := f.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // The edge of the guarantee: a row that becomes visible after its overlap is missed, one just before is
 // not, and the next warm start finds it.
 func TestAfterTheOverlap(t *testing.T) {
@@ -84,6 +107,8 @@ func TestAway(t *testing.T) {
 		cfg := DefaultConfig()
 		begun := time.Now()
 		f, x := following(t, cfg, s)
+		logged, said := observer.New(zap.InfoLevel)
+		f.log = zap.New(logged) // the first failure was said before
 		if took := time.Since(begun); took > time.Second {
 			t.Errorf("the start waited %s for a store that is away", took)
 		}
@@ -103,9 +128,19 @@ func TestAway(t *testing.T) {
 		}
 		time.Sleep(100 * time.Minute)
 		s.mu.Lock()
-		s.away, s.breaks = false, 40 // and it breaks off once more
+		s.away, s.breaks, s.carried = false, 40, 0 // and it breaks off once more
 		s.mu.Unlock()
 		time.Sleep(3 * time.Minute)
+		if s.carried > 101 { // the one that was seen last, again
+			t.Errorf("%d rows were carried over for 100 links", s.carried)
+		}
+		var lines []string
+		for _, e := range said.All() {
+			lines = append(lines, e.Level.String()+" "+e.Message[:15])
+		}
+		if diff := cmp.Diff([]string{"info links are share", "warn links of other ", "info links are share"}, lines); diff != "" {
+			t.Errorf("-want +said:\n%s", diff)
+		}
 		for i := range 100 {
 			if !x.Knows(request(2 + i)) {
 				t.Errorf("link %d of the time in which the store was away is not known", i)

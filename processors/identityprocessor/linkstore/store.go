@@ -3,6 +3,7 @@ package linkstore
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -137,6 +138,17 @@ func (s *store) links(ctx context.Context, name string, p clickhouse.Parameters,
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// notYet says whether all that is missing is the database or its tables: the store is new.
+func notYet(err error) bool {
+	const unknownTable, unknownDatabase = 60, 81 // ClickHouse's error codes
+	var e *clickhouse.Exception
+	if errors.As(err, &e) {
+		return e.Code == unknownTable || e.Code == unknownDatabase
+	}
+	// Over HTTP the driver gives some answers as text alone.
+	return err != nil && (strings.Contains(err.Error(), "Code: 60.") || strings.Contains(err.Error(), "Code: 81."))
 }
 
 // moment is a time as a DateTime64(6) parameter.
