@@ -39,6 +39,7 @@ func findings(c *Case) []Finding {
 	for _, o := range c.Orphans() {
 		out = append(out, Finding{"orphan", join(firstOf(o.Kind, "resource"), o.ResourceUID, "was seen after the allocation was gone"), o.Evidence})
 	}
+	out = append(out, clockSkews(c)...)
 	return append(out, broken(c)...)
 }
 

@@ -109,6 +109,7 @@ func causes(sorted []*Event) (after [][]int, forward bool) {
 		edges, forward = append(edges, [2]int{from, to}), forward && from < to
 	}
 	steps := map[string][3][]int{}
+	firsts := map[string]*first{}
 	for i, e := range sorted {
 		parent := e.ParentID
 		if e.Signal == record.Log {
@@ -118,6 +119,14 @@ func causes(sorted []*Event) (after [][]int, forward bool) {
 			if p, ok := spans[span{e.TraceID, parent}]; ok && p != i {
 				edge(p, i)
 			}
+		}
+		if subject, begins := begun(e); subject != "" {
+			f := firsts[subject]
+			if f == nil {
+				f = &first{}
+				firsts[subject] = f
+			}
+			f.add(i, begins)
 		}
 		if rank, subject := step(e); subject != "" {
 			s := steps[subject]
@@ -136,6 +145,13 @@ func causes(sorted []*Event) (after [][]int, forward bool) {
 			}
 		}
 	}
+	for _, f := range firsts {
+		if f.begins == 1 {
+			for _, i := range f.rest {
+				edge(f.at, i)
+			}
+		}
+	}
 	if forward {
 		return nil, true
 	}
@@ -144,6 +160,43 @@ func causes(sorted []*Event) (after [][]int, forward bool) {
 		after[e[0]] = append(after[e[0]], e[1])
 	}
 	return after, false
+}
+
+// first is the one record by which something began, and the records of what became of it. Where two tell of a
+// beginning, nobody can say which of them the rest came after.
+type first struct {
+	begins, at int
+	rest       []int
+}
+
+func (f *first) add(i int, begins bool) {
+	if !begins {
+		f.rest = append(f.rest, i)
+		return
+	}
+	f.begins, f.at = f.begins+1, i
+}
+
+// begun gives the task, outbox record or job that an event is about, and whether it is its beginning.
+func begun(e *Event) (subject string, begins bool) {
+	if !e.IsEvent() {
+		return "", false
+	}
+	switch e.Name {
+	case semconv.EventTaskState:
+		if id := e.Own(identity.Task); id != "" {
+			return "task " + id, e.To() == semconv.Queued
+		}
+	case semconv.EventOutbox:
+		if id := e.Own(identity.Outbox); id != "" {
+			return "outbox " + id, e.To() == semconv.Pending
+		}
+	case semconv.EventProviderState:
+		if id := e.Own(identity.ProviderJob); id != "" {
+			return "job " + id, strings.EqualFold(e.To(), "pending")
+		}
+	}
+	return "", false
 }
 
 // step gives the rank of a task's event within one claim: taken, running, over.
