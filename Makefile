@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
 export CGO_ENABLED := 0
 
-.PHONY: help up build test test-stories test-ocb scenarios openstack bench-verdict lint bench bench-identity bench-durability examples clean $(addprefix bin/,$(BINARIES))
+.PHONY: help up build test test-stories test-ocb scenarios openstack bench-verdict lint bench bench-identity bench-live bench-durability examples clean $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -58,6 +58,10 @@ bench-identity: ## the identity processor beside its rivals, and 10,000 schedule
 bench-durability: bin/faultline-collector ## 200 kills under load, an outage of six minutes at ten times the hour's rate, a loss of power
 	FAULTLINE_KILLS=200 FAULTLINE_OUTAGE=1800000 FAULTLINE_COLLECTOR_BINARY=$(CURDIR)/bin/faultline-collector \
 	  $(GO) test -count=1 -v -timeout 90m -run 'TestKilledAtRandom|TestLongOutage|TestLossOfPower|TestDisk' ./collector
+
+bench-live: ## judging as records arrive: 10,000 live allocations, 2,000 events/s, without a store and with one
+	FAULTLINE_LIVE=1 $(GO) test -count=1 -v -timeout 20m -run 'TestLiveLoad|TestLiveStore' ./correlator/live
+	FAULTLINE_LIVE=1 $(GO) test -count=1 -v -run TestADeskIsBounded ./correlator
 
 examples: build ## make examples/ anew, with the lab
 	bin/faultline lab examples examples

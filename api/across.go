@@ -84,7 +84,7 @@ func (s *Server) stuck(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list := correlator.ListStuck(standings, nil, momentOf(standings, asOf))
+	list := correlator.ListStuck(standings, momentOf(standings, asOf))
 	list.Examined = examined
 	list.Allocations = slices.DeleteFunc(list.Allocations, func(one correlator.StuckAllocation) bool { return layer != "" && one.Layer != layer })
 	return c.JSON(http.StatusOK, list)

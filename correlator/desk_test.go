@@ -2,13 +2,18 @@ package correlator_test
 
 import (
 	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/story"
 )
 
@@ -57,5 +62,61 @@ func TestADeskSaysWhatTheWholeStorySays(t *testing.T) {
 	}
 	if compared < len(all) {
 		t.Errorf("%d verdicts of %d stories compared", compared, len(all))
+	}
+}
+
+// One allocation of very many records takes its share of the desk and no more: lines are let go, what is told by
+// lifecycle events and failures is not, and the verdict is the same. One of no records has none.
+func TestADeskIsBounded(t *testing.T) {
+	p := defaultProfile(t)
+	all, err := story.Load("testdata/scenarios")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(all, func(s story.Scenario) bool { return s.Name == "cert-expired-client" })
+	records := copies(all[i].Records)
+	opt := correlator.DefaultDeskOptions()
+	opt.Own, opt.Total, opt.Unclaimed, opt.Context, opt.Lines = 500, 3000, 100, 100, 10
+	desk := correlator.NewDesk(p, rules.All(), opt)
+	allocation := correlator.Gather(copies(records), nil, p, correlator.Moment{}).Standings(rules.All())[0].ID
+	lines := 20_000
+	if os.Getenv("FAULTLINE_LIVE") != "" {
+		lines = 1_000_000
+	}
+	begun := time.Now()
+	for n := 0; n < lines; n += 1000 {
+		var noise []*record.Record
+		for k := range 1000 {
+			at := records[0].Time + int64(n+k)*1000
+			noise = append(noise,
+				&record.Record{Signal: record.Log, Time: at, Observed: at, Service: "api", Body: "line " + strconv.Itoa(n+k), Attrs: record.Attrs{{Key: "allocation_id", Value: allocation}}},
+				&record.Record{Signal: record.Log, Time: at, Observed: at, Service: "db", Severity: 17, Body: "somebody's error " + strconv.Itoa(n+k)})
+		}
+		desk.Take(noise, nil)
+	}
+	took := time.Since(begun)
+	desk.Take(records, nil)
+	if _, held := desk.Size(); held > 2000 {
+		t.Errorf("%d records are held", held)
+	}
+	begun = time.Now()
+	s, _, ok := desk.Judge(allocation, 0)
+	t.Logf("%d records taken in %s; judged in %s", 2*lines, took.Round(time.Millisecond), time.Since(begun).Round(time.Microsecond))
+	if !ok || s.Verdict.Outcome != correlator.Attributed || s.Verdict.Faults[0].Layer != "cert" {
+		t.Errorf("%+v", s.Verdict)
+	}
+	if _, _, ok := desk.Judge("nobody", 0); ok {
+		t.Error("a verdict on nothing")
+	}
+	// Whoever was not heard of for longest leaves a desk that is full.
+	for n := range 4000 {
+		at := records[0].Time + int64(n)
+		desk.Take([]*record.Record{{Signal: record.Log, Time: at, Observed: at + int64(time.Hour), Service: "api", Body: "x" + strconv.Itoa(n), Attrs: record.Attrs{{Key: "allocation_id", Value: "b-" + strconv.Itoa(n)}}}}, nil)
+	}
+	if allocations, held := desk.Size(); held > 3000 || allocations > 3000 || allocations < 2000 {
+		t.Errorf("%d allocations, %d records", allocations, held)
+	}
+	if holds, _ := desk.Holds(allocation); holds {
+		t.Error("the oldest did not leave")
 	}
 }

@@ -14,7 +14,7 @@ type Ledger interface {
 	// Write appends revisions. One that is written twice counts once.
 	Write(ctx context.Context, revisions []Revision) error
 	// Standings gives the last word on every allocation with something to tell (a verdict other than none,
-	// drift, or something stuck) as of a time, 0 for now; examined counts all that have a word at all.
+	// drift, something stuck, an orphan) as of a time, 0 for now; examined counts all that have a word at all.
 	Standings(ctx context.Context, asOf int64) (list []Standing, examined int, err error)
 	// History gives the revisions of one allocation, oldest first; the newest ones where there are more than
 	// most. Empty where nothing was ever said.
@@ -71,7 +71,7 @@ func (s *Standing) Essence() string {
 		Faults               []fault
 		Candidates, Findings []string
 		Drift                []drift
-		Stuck                []string
+		Stuck, Orphans       []string
 	}{State: s.State, Since: s.Since, Outcome: s.Verdict.Outcome}
 	for _, f := range s.Verdict.Faults {
 		e.Faults = append(e.Faults, fault{f.Layer, f.Mechanism, f.Rule, f.Confidence, f.Onset, f.ClearedAt})
@@ -89,6 +89,9 @@ func (s *Standing) Essence() string {
 	}
 	if s.Stuck != nil {
 		e.Stuck = []string{s.Stuck.What, s.Stuck.Owes, s.Stuck.Deadline.String()}
+	}
+	for _, o := range s.Orphans {
+		e.Orphans = append(e.Orphans, o.ResourceUID)
 	}
 	text, _ := json.Marshal(e) // strings and numbers alone
 	return string(text)

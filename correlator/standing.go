@@ -12,11 +12,13 @@ type Standing struct {
 	Hits []Hit `json:"hits"`
 	// Stuck says what is owed for longer than it should be, nil where nothing is.
 	Stuck *Stuck `json:"stuck"`
+	// Orphans are its resources that outlived it.
+	Orphans []Orphan `json:"orphans"`
 }
 
 // Standing judges a case, leaving its timeline undrawn.
 func (c *Case) Standing(rules []Rule) Standing {
-	s := Standing{ID: c.ID, Verdict: Judge(c, rules), Hits: []Hit{}, Stuck: c.stuck()}
+	s := Standing{ID: c.ID, Verdict: Judge(c, rules), Hits: []Hit{}, Stuck: c.stuck(), Orphans: append([]Orphan{}, c.Orphans()...)}
 	if state, since, ok := c.Lifecycle.State(); ok {
 		at := Time(since)
 		s.State, s.Since = &state, &at

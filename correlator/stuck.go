@@ -65,9 +65,10 @@ type StuckAllocation struct {
 
 // ListStuck lists what is stuck at a time, by owner, the longest overdue first. Standings may come in any
 // order.
-func ListStuck(standings []Standing, orphans []Orphan, now int64) StuckList {
-	list := StuckList{AsOf: Time(now), Examined: len(standings), Allocations: []StuckAllocation{}, Orphans: append([]Orphan{}, orphans...)}
+func ListStuck(standings []Standing, now int64) StuckList {
+	list := StuckList{AsOf: Time(now), Examined: len(standings), Allocations: []StuckAllocation{}, Orphans: []Orphan{}}
 	for _, s := range standings {
+		list.Orphans = append(list.Orphans, s.Orphans...)
 		if s.Stuck == nil {
 			continue
 		}
@@ -83,6 +84,9 @@ func ListStuck(standings []Standing, orphans []Orphan, now int64) StuckList {
 		}
 		list.Allocations = append(list.Allocations, one)
 	}
+	slices.SortFunc(list.Orphans, func(a, b Orphan) int {
+		return cmp.Or(strings.Compare(a.AllocationID, b.AllocationID), strings.Compare(a.ResourceUID, b.ResourceUID))
+	})
 	slices.SortFunc(list.Allocations, func(a, b StuckAllocation) int {
 		return cmp.Or(strings.Compare(a.Layer, b.Layer), cmp.Compare(b.OverdueSeconds, a.OverdueSeconds), strings.Compare(a.ID, b.ID))
 	})

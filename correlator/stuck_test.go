@@ -18,7 +18,7 @@ const late = `
 
 func TestStuck(t *testing.T) {
 	now := story.Day.Add(10*time.Hour + 5*time.Minute).UnixNano()
-	list := correlator.ListStuck(standings(t, late, correlator.Moment{Now: now}), nil, now)
+	list := correlator.ListStuck(standings(t, late, correlator.Moment{Now: now}), now)
 	if len(list.Allocations) != 1 || list.Examined != 3 {
 		t.Fatalf("%d of %d stuck", len(list.Allocations), list.Examined)
 	}
@@ -34,14 +34,14 @@ func TestStuck(t *testing.T) {
 	}
 
 	// The agent's sign of life after the deadline makes it the agent's.
-	list = correlator.ListStuck(standings(t, late+"10:03:00 node-agent heartbeat node_id=n-1 component=node-agent\n", correlator.Moment{Now: now}), nil, now)
+	list = correlator.ListStuck(standings(t, late+"10:03:00 node-agent heartbeat node_id=n-1 component=node-agent\n", correlator.Moment{Now: now}), now)
 	if s := list.Allocations[0]; s.SeenAt == nil || s.SeenAt.String() != "2026-03-02T10:03:00Z" || s.Layer != "node_agent" || s.Cause == "" {
 		t.Errorf("%+v", s)
 	}
 
 	// As of a time at which nothing was due yet, nothing is stuck.
 	early := story.Day.Add(10*time.Hour + 30*time.Second).UnixNano()
-	if list := correlator.ListStuck(standings(t, late, correlator.Moment{AsOf: early}), nil, early); len(list.Allocations) != 0 {
+	if list := correlator.ListStuck(standings(t, late, correlator.Moment{AsOf: early}), early); len(list.Allocations) != 0 {
 		t.Errorf("%+v", list.Allocations)
 	}
 }

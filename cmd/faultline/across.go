@@ -95,7 +95,7 @@ func stuckCommand() *cobra.Command {
 		example: "  faultline stuck\n  faultline stuck --layer node_agent --json export.jsonl",
 		path:    "/api/v1/stuck",
 		ofFiles: func(g *correlator.Gathering) correlator.StuckList {
-			list := correlator.ListStuck(g.Standings(rules.All()), g.Analyze(nil).Orphans, g.Now)
+			list := correlator.ListStuck(g.Standings(rules.All()), g.Now)
 			list.Allocations = slices.DeleteFunc(list.Allocations, func(s correlator.StuckAllocation) bool { return layer != "" && s.Layer != layer })
 			return list
 		},

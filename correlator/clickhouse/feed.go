@@ -21,7 +21,7 @@ func (l *Library) Arrivals(ctx context.Context, after live.Mark, most int) ([]*r
 		return nil, after, fmt.Errorf("read arrivals: %w", err)
 	}
 	if n := len(found); n > 0 {
-		after = live.Mark{Ingested: found[n-1].Ingested, Key: found[n-1].Key()}
+		after = live.Mark{Ingested: found[n-1].Ingested, Key: found[n-1].Key()[:16]} // as the column holds it
 	}
 	return found, after, nil
 }

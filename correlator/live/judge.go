@@ -109,6 +109,7 @@ func (s *Service) sweep(now time.Time) {
 
 // judge works the queue off, for its share of the interval at most.
 func (s *Service) judge(ctx context.Context, begun time.Time) error {
+	s.sweep(begun)
 	if s.queue.len() == 0 {
 		return nil
 	}
@@ -116,7 +117,7 @@ func (s *Service) judge(ctx context.Context, begun time.Time) error {
 	if err := s.recall(ctx, turns); err != nil {
 		return err
 	}
-	until := begun.Add(time.Duration(float64(s.cfg.Interval) * s.cfg.Share))
+	until := s.now().Add(time.Duration(float64(s.cfg.Interval) * s.cfg.Share))
 	for i, t := range turns {
 		if i > 0 && i%8 == 0 && s.now().After(until) {
 			s.metrics.postponed.Add(float64(len(turns) - i))
@@ -228,7 +229,7 @@ func ruleOf(summary string) string {
 }
 
 // write says what changed. What could not be written is tried again with the next look.
-func (s *Service) write(ctx context.Context) error {
+func (s *Service) write(ctx context.Context, _ time.Time) error {
 	if len(s.unsaid) > 0 {
 		if err := s.from.Ledger.Write(ctx, s.unsaid); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,7 +22,8 @@ type metrics struct {
 	rows, failures, postponed        prometheus.Counter
 	revisions, panics                *prometheus.CounterVec
 	lag, settled, took               prometheus.Histogram
-	verdicts, stuck, drift, incident *prometheus.GaugeVec
+	phases                           *prometheus.HistogramVec
+	verdicts, stuck, drift, incident *tally
 	allocations, records, queued     prometheus.Gauge
 	loading, replicas                prometheus.Gauge
 }
@@ -37,14 +39,17 @@ func newMetrics(reg prometheus.Registerer, p *profile.Profile) *metrics {
 	gauge := func(name, help string) prometheus.Gauge {
 		return f.NewGauge(prometheus.GaugeOpts{Name: "faultline_judging_" + name, Help: help})
 	}
-	gauges := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		return f.NewGaugeVec(prometheus.GaugeOpts{Name: "faultline_judging_" + name, Help: help}, labels)
+	gauges := func(name, help string, labels ...string) *tally {
+		return &tally{vec: f.NewGaugeVec(prometheus.GaugeOpts{Name: "faultline_judging_" + name, Help: help}, labels)}
 	}
 	histogram := func(name, help string, buckets []float64) prometheus.Histogram {
 		return f.NewHistogram(prometheus.HistogramOpts{Name: "faultline_judging_" + name, Help: help, Buckets: buckets})
 	}
 	seconds := []float64{0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60}
 	m := &metrics{
+		phases: f.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "faultline_judging_look_duration_seconds", Help: "Time of a look at what arrived, by phase: lease, feed, judge, write.", Buckets: seconds,
+		}, []string{"phase"}),
 		every: 5 * time.Second, layers: map[string]bool{"": true},
 		rows:        counter("records_total", "Records that were followed."),
 		failures:    counter("failures_total", "Looks that ended early because the store did not answer."),
@@ -94,9 +99,6 @@ func (m *metrics) count(s *Service) {
 	m.queued.Set(float64(s.queue.len()))
 	m.loading.Set(float64(s.loader.behind()))
 	m.replicas.Set(float64(s.share.count()))
-	for _, g := range []*prometheus.GaugeVec{m.verdicts, m.stuck, m.drift, m.incident} {
-		g.Reset()
-	}
 	var notable []correlator.Standing
 	for _, w := range s.words {
 		if w.standing == nil {
@@ -106,24 +108,54 @@ func (m *metrics) count(s *Service) {
 		if len(v.Faults) > 0 {
 			layer = known(m.layers, v.Faults[0].Layer)
 		}
-		m.verdicts.WithLabelValues(v.Outcome, layer).Inc()
+		m.verdicts.add(v.Outcome, layer)
 		for _, d := range v.Drift {
-			m.drift.WithLabelValues(known(fields, d.Field)).Inc()
+			m.drift.add(known(fields, d.Field))
 		}
 		if len(w.standing.Hits) > 0 || w.standing.Stuck != nil {
 			notable = append(notable, *w.standing)
 		}
 	}
-	for _, one := range correlator.ListStuck(notable, nil, 0).Allocations {
+	for _, one := range correlator.ListStuck(notable, 0).Allocations {
 		state := "unknown"
 		if one.State != nil {
 			state = known(states, *one.State)
 		}
-		m.stuck.WithLabelValues(state, known(m.layers, one.Layer)).Inc()
+		m.stuck.add(state, known(m.layers, one.Layer))
 	}
 	for _, in := range correlator.Incidents(notable, correlator.IncidentWindow) {
 		if in.Open {
-			m.incident.WithLabelValues(known(m.layers, in.Layer)).Inc()
+			m.incident.add(known(m.layers, in.Layer))
 		}
 	}
+	for _, t := range []*tally{m.verdicts, m.stuck, m.drift, m.incident} {
+		t.publish()
+	}
+}
+
+// tally is a gauge that is counted anew now and then. What is no longer counted is 0 once it was shown, so
+// that nobody who looks in between sees a gap.
+type tally struct {
+	vec    *prometheus.GaugeVec
+	counts map[string]float64 // by labels
+	shown  map[string][]string
+}
+
+func (t *tally) add(labels ...string) {
+	key := strings.Join(labels, "\x00")
+	if t.counts == nil {
+		t.counts = map[string]float64{}
+	}
+	if t.shown == nil {
+		t.shown = map[string][]string{}
+	}
+	t.counts[key]++
+	t.shown[key] = labels
+}
+
+func (t *tally) publish() {
+	for key, labels := range t.shown {
+		t.vec.WithLabelValues(labels...).Set(t.counts[key])
+	}
+	t.counts = nil
 }

@@ -118,16 +118,16 @@ func (s *Service) look(ctx context.Context) {
 // step is one look: who judges, what arrived, what follows from it.
 func (s *Service) step(ctx context.Context) {
 	begun := s.now()
-	err := s.renew(ctx, begun)
-	if err == nil {
-		err = s.take(ctx, begun)
-	}
-	if err == nil {
-		s.sweep(begun)
-		err = s.judge(ctx, begun)
-	}
-	if err == nil {
-		err = s.write(ctx)
+	var err error
+	for _, phase := range []struct {
+		name string
+		do   func(context.Context, time.Time) error
+	}{{"lease", s.renew}, {"feed", s.take}, {"judge", s.judge}, {"write", s.write}} {
+		since := s.now()
+		if err = phase.do(ctx, begun); err != nil {
+			break
+		}
+		s.metrics.phases.WithLabelValues(phase.name).Observe(s.now().Sub(since).Seconds())
 	}
 	s.report(ctx, err)
 	if s.now().Sub(s.counted) >= s.metrics.every {

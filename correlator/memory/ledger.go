@@ -52,7 +52,7 @@ func (l *Ledger) Standings(_ context.Context, asOf int64) ([]correlator.Standing
 		}
 		examined++
 		s := last.Standing
-		if s.Verdict.Outcome != correlator.None || s.Stuck != nil || len(s.Verdict.Drift) > 0 {
+		if s.Verdict.Outcome != correlator.None || s.Stuck != nil || len(s.Verdict.Drift)+len(s.Orphans) > 0 {
 			out = append(out, s)
 		}
 	}
