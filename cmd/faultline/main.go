@@ -22,6 +22,7 @@ var version = "dev"
 const (
 	exitError    = 1 // usage or I/O error
 	exitRejected = 3 // some input was rejected, the answer is whole all the same
+	exitPending  = 4 // a dry run found something to do
 )
 
 func main() { os.Exit(run()) }
@@ -35,6 +36,8 @@ func run() int {
 		return 0
 	case errors.Is(err, errRejected):
 		return exitRejected
+	case errors.Is(err, errPending):
+		return exitPending
 	}
 	fmt.Fprintln(os.Stderr, "faultline: "+err.Error())
 	return exitError

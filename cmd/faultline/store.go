@@ -28,7 +28,7 @@ func storeCommand() *cobra.Command {
 	path := ""
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Run the embedded ClickHouse for one machine, on loopback only",
+		Short: "Run the embedded ClickHouse for one machine, on loopback only; look after any store",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.Load(path, storeConfig{Store: embedded.DefaultConfig(), Log: service.DefaultLogConfig()})
@@ -45,6 +45,7 @@ func storeCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "YAML configuration")
+	cmd.AddCommand(statsCommand(), retentionCommand())
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
@@ -25,7 +26,7 @@ func Migrate(ctx context.Context, conn driver.Conn, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	return migrate(ctx, conn, log, all)
+	return migrate(ctx, conn, log, all, "")
 }
 
 // Plan lists what Migrate would apply, without changing anything.
@@ -37,20 +38,23 @@ func Plan(ctx context.Context, conn driver.Conn) ([]Migration, error) {
 	return pending(ctx, conn, all)
 }
 
-func migrate(ctx context.Context, conn driver.Conn, log *slog.Logger, all []Migration) error {
+func migrate(ctx context.Context, conn driver.Conn, log *slog.Logger, all []Migration, cluster string) error {
 	if todo, err := pending(ctx, conn, all); err != nil || len(todo) == 0 {
 		return err // the usual start: nothing to do, no lock needed
+	}
+	if err := sameKind(ctx, conn, cluster); err != nil {
+		return err
 	}
 	l, err := acquire(ctx, conn, log)
 	if err != nil {
 		return err
 	}
-	err = apply(l.ctx, conn, log, l, all)
+	err = apply(l.ctx, conn, log, l, all, cluster)
 	return errors.Join(err, l.release(context.WithoutCancel(ctx)))
 }
 
-func apply(ctx context.Context, conn driver.Conn, log *slog.Logger, l *lock, all []Migration) error {
-	if err := conn.Exec(ctx, createRecord); err != nil {
+func apply(ctx context.Context, conn driver.Conn, log *slog.Logger, l *lock, all []Migration, cluster string) error {
+	if err := conn.Exec(ctx, record(cluster)); err != nil {
 		return fmt.Errorf("create schema_migrations: %w", err)
 	}
 	todo, err := pending(ctx, conn, all) // again: whoever held the lock before has worked
@@ -61,8 +65,14 @@ func apply(ctx context.Context, conn driver.Conn, log *slog.Logger, l *lock, all
 		if err := l.held(ctx); err != nil {
 			return err
 		}
-		if err := conn.Exec(ctx, m.SQL); err != nil {
-			return fmt.Errorf("apply migration %s: %w", m.Name, err)
+		statements, err := m.statements(cluster)
+		if err != nil {
+			return err
+		}
+		for _, text := range statements {
+			if err := conn.Exec(ctx, text); err != nil {
+				return fmt.Errorf("apply migration %s: %w", m.Name, err)
+			}
 		}
 		if err := conn.Exec(ctx, insertRecord, m.Name, m.SHA256); err != nil {
 			return fmt.Errorf("record migration %s: %w", m.Name, err)
@@ -72,10 +82,33 @@ func apply(ctx context.Context, conn driver.Conn, log *slog.Logger, l *lock, all
 	return nil
 }
 
-const (
-	createRecord = `CREATE TABLE IF NOT EXISTS schema_migrations
+// record is the table of what was applied; on a cluster every server has a copy of the same one.
+func record(cluster string) string {
+	where, engine := "", "ReplacingMergeTree"
+	if cluster != "" {
+		where, engine = " ON CLUSTER "+cluster, "ReplicatedReplacingMergeTree('/clickhouse/tables/all/{database}/{table}', '{shard}-{replica}')"
+	}
+	return "CREATE TABLE IF NOT EXISTS schema_migrations" + where + `
 (name String, sha256 String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
-ENGINE = ReplacingMergeTree ORDER BY (name, sha256)`
+ENGINE = ` + engine + " ORDER BY (name, sha256)"
+}
+
+// sameKind refuses to treat a cluster as a server, and a server with tables as a cluster.
+func sameKind(ctx context.Context, conn driver.Conn, cluster string) error {
+	engines, err := engines(ctx, conn)
+	if err != nil {
+		return err
+	}
+	switch was := engines["schema_migrations"]; {
+	case strings.HasPrefix(was, "Replicated") && cluster == "":
+		return ErrCluster
+	case was != "" && !strings.HasPrefix(was, "Replicated") && cluster != "":
+		return errors.New("the database has the tables of a single server: give the cluster a database of its own (docs/cluster.md)")
+	}
+	return nil
+}
+
+const (
 	insertRecord = `INSERT INTO schema_migrations (name, sha256) VALUES (?, ?)`
 	selectRecord = `SELECT name, sha256 FROM schema_migrations ORDER BY name, applied_at`
 )

@@ -93,14 +93,14 @@ func migrationsOf(t *testing.T, text map[string]string) []Migration {
 func TestChangedMigrationStopsTheStart(t *testing.T) {
 	conn := open(t, embeddedtest.DSN(t))
 	first := migrationsOf(t, map[string]string{"0001_a.sql": "CREATE TABLE IF NOT EXISTS a (n UInt8) ENGINE = MergeTree ORDER BY n"})
-	if err := migrate(t.Context(), conn, quiet, first); err != nil {
+	if err := migrate(t.Context(), conn, quiet, first, ""); err != nil {
 		t.Fatal(err)
 	}
 	changed := migrationsOf(t, map[string]string{
 		"0001_a.sql": "CREATE TABLE IF NOT EXISTS a (n UInt16) ENGINE = MergeTree ORDER BY n",
 		"0002_b.sql": "CREATE TABLE IF NOT EXISTS b (n UInt8) ENGINE = MergeTree ORDER BY n",
 	})
-	err := migrate(t.Context(), conn, quiet, changed)
+	err := migrate(t.Context(), conn, quiet, changed, "")
 	if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "0001_a.sql") {
 		t.Fatalf("error %v", err)
 	}
@@ -116,14 +116,14 @@ func TestFailedMigrationIsNamedAndRetried(t *testing.T) {
 		"0001_a.sql": "CREATE TABLE IF NOT EXISTS a (n UInt8) ENGINE = MergeTree ORDER BY n",
 		"0002_b.sql": "CREATE TABEL b",
 	})
-	if err := migrate(t.Context(), conn, quiet, broken); err == nil || !strings.Contains(err.Error(), "0002_b.sql") {
+	if err := migrate(t.Context(), conn, quiet, broken, ""); err == nil || !strings.Contains(err.Error(), "0002_b.sql") {
 		t.Fatalf("error %v", err)
 	}
 	repaired := migrationsOf(t, map[string]string{
 		"0001_a.sql": "CREATE TABLE IF NOT EXISTS a (n UInt8) ENGINE = MergeTree ORDER BY n",
 		"0002_b.sql": "CREATE TABLE IF NOT EXISTS b (n UInt8) ENGINE = MergeTree ORDER BY n",
 	})
-	if err := migrate(t.Context(), conn, quiet, repaired); err != nil {
+	if err := migrate(t.Context(), conn, quiet, repaired, ""); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -131,10 +131,10 @@ func TestFailedMigrationIsNamedAndRetried(t *testing.T) {
 func TestNewerMigrationsAreLeftAlone(t *testing.T) {
 	conn := open(t, embeddedtest.DSN(t))
 	newer := migrationsOf(t, map[string]string{"0001_a.sql": "SELECT 1", "0002_b.sql": "SELECT 2"})
-	if err := migrate(t.Context(), conn, quiet, newer); err != nil {
+	if err := migrate(t.Context(), conn, quiet, newer, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := migrate(t.Context(), conn, quiet, newer[:1]); err != nil {
+	if err := migrate(t.Context(), conn, quiet, newer[:1], ""); err != nil {
 		t.Fatal(err)
 	}
 }

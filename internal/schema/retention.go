@@ -87,16 +87,24 @@ func (r Retention) events() string {
 	}, ", ")
 }
 
-func (u rule) statement() string {
-	if u.settings == "" {
-		return "ALTER TABLE " + u.table + " MODIFY TTL " + u.ttl
+func (u rule) statement(cluster string) string {
+	table := u.table
+	if cluster != "" {
+		table += "_local ON CLUSTER " + cluster
 	}
-	return "ALTER TABLE " + u.table + " (MODIFY SETTING " + u.settings + "), (MODIFY TTL " + u.ttl + ")"
+	if u.settings == "" {
+		return "ALTER TABLE " + table + " MODIFY TTL " + u.ttl
+	}
+	return "ALTER TABLE " + table + " (MODIFY SETTING " + u.settings + "), (MODIFY TTL " + u.ttl + ")"
 }
 
 // Retain brings the tables to what r says and gives the statements that were needed; with dry it only lists them.
 // Where nothing has changed nothing is done. What has expired goes with the store's next merges, not at once.
 func Retain(ctx context.Context, conn driver.Conn, log *slog.Logger, r Retention, dry bool) ([]string, error) {
+	return retain(ctx, conn, log, r, "", dry)
+}
+
+func retain(ctx context.Context, conn driver.Conn, log *slog.Logger, r Retention, cluster string, dry bool) ([]string, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
@@ -107,17 +115,24 @@ func Retain(ctx context.Context, conn driver.Conn, log *slog.Logger, r Retention
 	if len(engines) == 0 {
 		return nil, ErrNoTables
 	}
+	if err := sameKind(ctx, conn, cluster); err != nil {
+		return nil, err
+	}
 	var done []string
 	for _, u := range r.rules() {
-		engine, ok := engines[u.table]
+		name := u.table
+		if cluster != "" {
+			name += "_local"
+		}
+		engine, ok := engines[name]
 		if !ok || strings.Contains(engine, " TTL "+u.ttl+" SETTINGS ") {
 			continue
 		}
-		done = append(done, u.statement())
+		done = append(done, u.statement(cluster))
 		if dry {
 			continue
 		}
-		if err := conn.Exec(ctx, u.statement()); err != nil {
+		if err := conn.Exec(ctx, u.statement(cluster)); err != nil {
 			return done, fmt.Errorf("set the retention of %s: %w", u.table, err)
 		}
 		log.InfoContext(ctx, "retention set", "table", u.table, "ttl", u.ttl)

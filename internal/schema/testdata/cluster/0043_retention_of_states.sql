@@ -1,0 +1,1 @@
+ALTER TABLE states_local ON CLUSTER main MODIFY TTL toMonday(ingested_time) + toIntervalDay(407);

@@ -1,0 +1,1 @@
+ALTER TABLE links_by_object_local ON CLUSTER main MODIFY TTL toMonday(ingested_time) + toIntervalDay(407);
