@@ -11,6 +11,8 @@ import (
 
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.uber.org/goleak"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/faultline-io/faultline/internal/identity"
 )
@@ -54,6 +56,13 @@ func (s *fake) set(away bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.away = away
+}
+
+// counts are the looks so far and the rows that were carried over.
+func (s *fake) counts() (looks, carried int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.looks, s.carried
 }
 
 func (s *fake) visible(from, to int64) (out []link) {
@@ -132,10 +141,12 @@ func (s *fake) newest(_ context.Context, from, to int64, rows int) (int64, error
 func (s *fake) close() error { s.closed = true; return nil }
 
 // following starts a Follower of a made-up store.
-func following(t *testing.T, cfg Config, s *fake) (*Follower, *identity.Index) {
+func following(t *testing.T, cfg Config, s *fake, logs ...zapcore.Core) (*Follower, *identity.Index) {
 	t.Helper()
 	x := identity.New(identity.Options{})
-	f, err := follow(&cfg, x, componenttest.NewNopTelemetrySettings(), s)
+	set := componenttest.NewNopTelemetrySettings()
+	set.Logger = zap.New(zapcore.NewTee(logs...))
+	f, err := follow(&cfg, x, set, s)
 	if err != nil {
 		t.Fatal(err)
 	}
