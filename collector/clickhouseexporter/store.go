@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -140,9 +141,15 @@ func (s *store) describe(ctx context.Context, table string, columns []string) ([
 		if types[c] == "" {
 			return nil, fmt.Errorf("table %s has no column %s", table, c)
 		}
-		out = append(out, clickhouse.ColumnNameAndType{Name: c, Type: types[c]})
+		out = append(out, clickhouse.ColumnNameAndType{Name: c, Type: plainType(types[c])})
 	}
 	return out, nil
+}
+
+// plainType is the type in which values of a column are sent: the store makes dictionaries of text in a
+// fraction of the time that the driver takes.
+func plainType(column string) string {
+	return strings.ReplaceAll(column, "LowCardinality(String)", "String")
 }
 
 // ready gives the tables' types, or says why there is nothing to write to yet.
