@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
 export CGO_ENABLED := 0
 
-.PHONY: help up build test test-stories test-ocb scenarios openstack bench-verdict lint bench bench-identity bench-live bench-durability examples clean $(addprefix bin/,$(BINARIES))
+.PHONY: help up build test test-stories test-ocb scenarios openstack bench-verdict lint bench bench-identity bench-store bench-live bench-durability examples clean $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -62,6 +62,8 @@ bench-durability: bin/faultline-collector ## 200 kills under load, an outage of 
 bench-live: ## judging as records arrive: 10,000 live allocations, 2,000 events/s, without a store and with one
 	FAULTLINE_LIVE=1 $(GO) test -count=1 -v -timeout 20m -run 'TestLiveLoad|TestLiveStore' ./correlator/live
 	FAULTLINE_LIVE=1 $(GO) test -count=1 -v -run TestADeskIsBounded ./correlator
+bench-store: build ## the store beside the contrib exporter's tables; ROWS=10000000 for the full size
+	bin/faultline bench store --rows $(or $(ROWS),1000000)
 
 examples: build ## make examples/ anew, with the lab
 	bin/faultline lab examples examples

@@ -1,0 +1,84 @@
+package storebench
+
+// Question is one that is put to every contender.
+type Question string
+
+// The questions. Each is asked of several allocations, machines or times, drawn from the records.
+const (
+	ByAllocation  Question = "allocation"
+	Unknown       Question = "unknown id"
+	ByNode        Question = "node, a day"
+	ByInstance    Question = "node instance"
+	ByWorkflow    Question = "workflow"
+	ByCorrelation Question = "correlation"
+	ByTrace       Question = "trace"
+	BySearch      Question = "words, service, ten minutes"
+	ByWord        Question = "rare word, service"
+)
+
+// Questions in the order in which they are told.
+var Questions = []Question{ByAllocation, Unknown, ByNode, ByInstance, ByWorkflow, ByCorrelation, ByTrace, BySearch, ByWord}
+
+// What a reader takes of a record, in our tables and in theirs.
+const (
+	ourColumns = `SELECT signal, time, end_time, observed_time, ingested_time, service, scope, name, severity, severity_text, body, trace_id, span_id,
+parent_span_id, span_kind, status, status_message, span_events, resource, attrs, stamped FROM events `
+	logColumns = `SELECT Timestamp, TraceId, SpanId, SeverityText, SeverityNumber, ServiceName, Body, ResourceAttributes, ScopeName, LogAttributes,
+EventName FROM otel_logs `
+	spanColumns = `SELECT Timestamp, TraceId, SpanId, ParentSpanId, SpanName, SpanKind, ServiceName, Duration, StatusCode, StatusMessage,
+SpanAttributes, ResourceAttributes, Events.Name, Links.TraceId FROM otel_traces `
+)
+
+// ourQuestions: an allocation is a range. Any other identifier is asked for where its links say that its
+// records are, and among nobody's.
+var ourQuestions = map[Question][]string{
+	ByAllocation:  {ourColumns + `WHERE allocation_id = '{allocation}' ORDER BY time, key`},
+	Unknown:       {ourColumns + `WHERE allocation_id = '{unknown}' ORDER BY time, key`},
+	ByNode:        {ourColumns + `WHERE allocation_id IN (` + linked("node", "{node}") + ` UNION ALL SELECT '') AND node_id = '{node}' AND time >= toDateTime({from}) AND time < toDateTime({from}) + 86400 ORDER BY time, key`},
+	ByInstance:    {ourColumns + `WHERE node_instance_id = '{instance}' ORDER BY time, key`},
+	ByWorkflow:    {ourColumns + `WHERE allocation_id IN (` + linked("workflow", "{workflow}") + ` UNION ALL SELECT '') AND hasAny(keys, ['workflow:{workflow}']) ORDER BY time, key`},
+	ByCorrelation: {ourColumns + `WHERE allocation_id IN (` + linked("correlation", "{correlation}") + ` UNION ALL SELECT '') AND hasAny(keys, ['correlation:{correlation}']) ORDER BY time, key`},
+	ByTrace:       {ourColumns + `WHERE allocation_id IN (` + linked("trace", "{trace}") + ` UNION ALL SELECT '') AND trace_id = '{trace}' ORDER BY time, key`},
+	BySearch:      {ourColumns + `WHERE service = 'kernel' AND time >= toDateTime({from}) AND time < toDateTime({from}) + 600 AND hasAllTokens(lower(body), ['corrected']) ORDER BY time DESC LIMIT 100`},
+	ByWord:        {ourColumns + `WHERE service = 'fulfillment-api' AND hasAllTokens(lower(body), ['{word}']) ORDER BY time DESC LIMIT 100`},
+}
+
+// linked are the allocations that the links of an identifier name.
+func linked(kind, id string) string {
+	return `SELECT object_id FROM links WHERE subject_kind = '` + kind + `' AND subject_id = '` + id + `' AND object_kind = 'allocation'`
+}
+
+// rivalQuestions follow the exporter's README: attributes by name, which its indexes over keys and values serve;
+// five-minute buckets beside times, which its order serves; traces by way of their table of times.
+var rivalQuestions = map[Question][]string{
+	ByAllocation: byAttribute("allocation_id", "{allocation}"),
+	Unknown:      byAttribute("allocation_id", "{unknown}"),
+	ByNode: {
+		logColumns + `WHERE ResourceAttributes['node_id'] = '{node}' AND ` + window("86400") + ` ORDER BY Timestamp`,
+		logColumns + `WHERE LogAttributes['node_id'] = '{node}' AND ` + window("86400") + ` ORDER BY Timestamp`,
+		spanColumns + `WHERE SpanAttributes['node_id'] = '{node}' AND Timestamp >= toDateTime({from}) AND Timestamp < toDateTime({from}) + 86400 ORDER BY Timestamp`,
+	},
+	ByInstance:    byAttribute("node_instance_id", "{instance}"),
+	ByWorkflow:    byAttribute("workflow_id", "{workflow}"),
+	ByCorrelation: byAttribute("correlation_id", "{correlation}"),
+	ByTrace: {
+		logColumns + `WHERE TraceId = '{trace}' ORDER BY Timestamp`,
+		`WITH (SELECT min(Start) FROM otel_traces_trace_id_ts WHERE TraceId = '{trace}') AS start, (SELECT max(End) + 1 FROM otel_traces_trace_id_ts WHERE TraceId = '{trace}') AS end ` +
+			spanColumns + `WHERE TraceId = '{trace}' AND Timestamp >= start AND Timestamp <= end ORDER BY Timestamp`,
+	},
+	BySearch: {logColumns + `WHERE ServiceName = 'kernel' AND ` + window("600") + ` AND hasToken(lower(Body), 'corrected')
+ORDER BY (toStartOfFiveMinutes(Timestamp), Timestamp) DESC LIMIT 100`},
+	ByWord: {logColumns + `WHERE ServiceName = 'fulfillment-api' AND hasToken(lower(Body), '{word}') ORDER BY Timestamp DESC LIMIT 100`},
+}
+
+func byAttribute(name, value string) []string {
+	return []string{
+		logColumns + `WHERE LogAttributes['` + name + `'] = '` + value + `' ORDER BY Timestamp`,
+		spanColumns + `WHERE SpanAttributes['` + name + `'] = '` + value + `' ORDER BY Timestamp`,
+	}
+}
+
+func window(seconds string) string {
+	return `toStartOfFiveMinutes(Timestamp) >= toStartOfFiveMinutes(toDateTime({from})) AND toStartOfFiveMinutes(Timestamp) <= toStartOfFiveMinutes(toDateTime({from}) + ` + seconds +
+		`) AND Timestamp >= toDateTime({from}) AND Timestamp < toDateTime({from}) + ` + seconds
+}
