@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
 export CGO_ENABLED := 0
 
-.PHONY: help up build test test-stories test-ocb scenarios openstack bench-verdict lint bench bench-identity bench-store bench-live bench-durability examples clean $(addprefix bin/,$(BINARIES))
+.PHONY: help up build test test-stories test-ocb scenarios openstack bench-verdict lint bench bench-identity bench-store bench-live bench-durability examples clean bench-throughput $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -51,9 +51,13 @@ bench-verdict: ## what a verdict costs, by size of the allocation, up to a milli
 bench: build ## the figures of docs/benchmarks.md
 	bin/faultline bench
 
-bench-identity: ## the identity processor beside its rivals, and 10,000 schedules against the oracle
+bench-identity: ## the identity processor beside its rivals; memory, churn; 10,000 schedules against the oracle and beside "now"
 	cd bench && $(GO) run .
-	FAULTLINE_SCHEDULES=10000 $(GO) test -count=1 -v -run TestManySchedules ./internal/identity
+	FAULTLINE_SCHEDULES=10000 $(GO) test -count=1 -v -timeout 30m -run 'TestManySchedules|TestNowIsNotThen' ./internal/identity
+	$(GO) test -count=1 -v -run TestAllocationsPerRecord ./processors/identityprocessor
+
+bench-throughput: bin/faultline bin/faultline-collector ## records a CPU second of a real Collector, with the identity processor and without
+	cd bench && $(GO) run . -only throughput -bin ../bin
 
 bench-durability: bin/faultline-collector ## 200 kills under load, an outage of six minutes at ten times the hour's rate, a loss of power
 	FAULTLINE_KILLS=200 FAULTLINE_OUTAGE=1800000 FAULTLINE_COLLECTOR_BINARY=$(CURDIR)/bin/faultline-collector \

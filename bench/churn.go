@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
-	"text/tabwriter"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/identity"
@@ -21,23 +19,21 @@ const (
 // reimages its machine and has a workflow, three tasks with a request each, and some records that ask.
 func churn(machines int) {
 	x := identity.New(identity.Options{MaxSubjects: churnBound, Forget: true})
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\nallocations on %d machines, at a bound of %d\theap MB\tsubjects\tforgotten\tknown of what came last\n", machines, churnBound)
+	fmt.Printf("\nallocations on %d machines, at a bound of %d\n%11s  %7s  %8s  %9s  %13s  known of what came last\n", machines, churnBound, "allocations", "heap MB", "subjects", "forgotten", "facts trimmed")
 	before := heap()
 	day := int64(24 * time.Hour)
 	for i := range churned {
 		at := day * int64(i) / churned
 		if i%(churned/10) == 0 && i > 0 {
-			printChurn(w, x, i, before)
+			printChurn(x, i, before)
 		}
 		allocate(x, i, machines, at)
 	}
-	printChurn(w, x, churned, before)
+	printChurn(x, churned, before)
 	runtime.KeepAlive(x)
-	_ = w.Flush()
 }
 
-func printChurn(w *tabwriter.Writer, x *identity.Index, until int, before uint64) {
+func printChurn(x *identity.Index, until int, before uint64) {
 	s, known := x.Stats(), 0
 	const asked = 1000
 	for i := until - asked; i < until; i++ {
@@ -45,7 +41,7 @@ func printChurn(w *tabwriter.Writer, x *identity.Index, until int, before uint64
 			known++
 		}
 	}
-	fmt.Fprintf(w, "%d\t%.1f\t%d\t%d\t%d of %d\n", until, float64(heap()-before)/1e6, s.Subjects, s.Evicted, known, asked)
+	fmt.Printf("%11d  %7.1f  %8d  %9d  %13d  %d of %d\n", until, float64(heap()-before)/1e6, s.Subjects, s.Evicted, s.Trimmed, known, asked)
 }
 
 // allocate is one allocation's telemetry: assigned, installed, worked on, let go.

@@ -16,16 +16,18 @@ import (
 func main() {
 	rounds := flag.Int("rounds", 5, "rounds; the best of each counts")
 	length := flag.Duration("length", 300*time.Millisecond, "of one measurement")
-	only := flag.String("only", "rivals,scaling,memory,churn", "what to measure")
+	only := flag.String("only", "rivals,scaling,memory,churn", "what to measure; throughput, too")
 	named := flag.String("contest", "", "of the rivals, only contests whose name holds this")
+	bin := flag.String("bin", "../bin", "where the product's programs are, for throughput")
+	machines := flag.Int("machines", 10_000, "among which the churned allocations take turns; few of them make long histories, which cost")
 	flag.Parse()
-	if err := run(*rounds, *length, strings.Split(*only, ","), *named); err != nil {
+	if err := run(*rounds, *length, strings.Split(*only, ","), *named, *bin, *machines); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(rounds int, length time.Duration, only []string, named string) error {
+func run(rounds int, length time.Duration, only []string, named, bin string, machines int) error {
 	if slices.Contains(only, "rivals") {
 		if err := rivals(rounds, length, named); err != nil {
 			return err
@@ -34,13 +36,16 @@ func run(rounds int, length time.Duration, only []string, named string) error {
 	if slices.Contains(only, "scaling") {
 		scaling(length)
 	}
+	if slices.Contains(only, "throughput") {
+		if err := throughput(bin, rounds); err != nil {
+			return err
+		}
+	}
 	if slices.Contains(only, "memory") {
 		memory()
 	}
 	if slices.Contains(only, "churn") {
-		for _, machines := range []int{500, 10_000} {
-			churn(machines)
-		}
+		churn(machines)
 	}
 	return nil
 }

@@ -2,8 +2,10 @@ package identity
 
 // Bounds of what is remembered on each source's account.
 const (
-	maxSources  = 1024 // those beyond share one account
-	forgetBatch = 64   // subjects forgotten at once
+	// Sources beyond these share one account, so that who invents names gains nothing by it, and who does
+	// not keeps at least a 128th of the index.
+	maxSources  = 128
+	forgetBatch = 64 // subjects forgotten at once
 )
 
 // sources are the accounts on which subjects are remembered. A source that names a million identifiers
