@@ -239,6 +239,7 @@ func (doc patternDocument) compile(k identity.Kind) (pt pattern, at string, err 
 		return pt, "contains", errors.New("contains is empty; name text that every matching line holds, so that other lines cost nothing")
 	}
 	pt = pattern{kind: k, literals: doc.Contains, re: re, service: doc.Service, id: doc.ID, shape: shapeOf(doc.Regexp)}
+	pt.implied = pt.shape != nil && pt.id == "" && pt.shape.implies(pt.literals)
 	return pt, "", nil
 }
 

@@ -226,7 +226,7 @@ func (p *pattern) shaped(out identity.Keys, text string, excepted []string) iden
 
 // mayMatch is what a line costs that does not match: hardly anything.
 func (p *pattern) mayMatch(l *line) bool {
-	return l.bits&p.bit != 0 && (p.service == "" || wildcard(p.service, l.service)) && containsAny(l.text, p.literals)
+	return l.bits&p.bit != 0 && (p.service == "" || wildcard(p.service, l.service)) && (p.implied || containsAny(l.text, p.literals))
 }
 
 // FromValue adds the identifiers that the profile's patterns find in the value of an attribute, such as
@@ -286,10 +286,18 @@ func (p *Profile) excepted(l *line) []string {
 	return out
 }
 
+// stands says whether the expression matches anywhere.
+func (p *pattern) stands(text string) bool {
+	if p.shape != nil {
+		return p.shape.next(text, 0) >= 0
+	}
+	return p.re.MatchString(text)
+}
+
 // ignored says whether the profile knows a line as one that belongs to no allocation.
 func (p *Profile) ignored(l *line) bool {
 	for i := range p.ignore {
-		if p.ignore[i].mayMatch(l) && p.ignore[i].re.MatchString(l.text) {
+		if p.ignore[i].mayMatch(l) && p.ignore[i].stands(l.text) {
 			return true
 		}
 	}

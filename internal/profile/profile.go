@@ -155,6 +155,7 @@ type pattern struct {
 	literals []string // the line must hold one of them, any case ignored not: a cheap test before the expression
 	re       *regexp.Regexp
 	shape    *shape // finds what re finds, nil where it is not of fixed length
+	implied  bool   // what shape finds holds one of the literals anyway
 	service  string
 	id       string // what the identifier is made into, with $1 for the first group; "" leaves it as found
 }

@@ -2,18 +2,19 @@ package profile
 
 import (
 	"regexp/syntax"
+	"slices"
 	"strings"
 )
 
 // shape is an expression of fixed length, such as a UUID after a byte that is no part of one: a class of
 // bytes for each place, after an optional one that stands before and is not part of what is found. It
-// finds what the expression finds, without its machinery: search for one byte that is the same in every
-// match, then look at the others. Most identifiers in lines have such a form.
+// finds what the expression finds, without its machinery: search for what is the same in every
+// match, then look at the rest. Most identifiers in lines have such a form.
 type shape struct {
 	places []*class // of what is found, one a byte
 	before *class   // of the byte before it, nil where anything may stand there
 	edge   bool     // it may also stand at the very beginning of the text
-	anchor byte     // stands in every match …
+	anchor string   // stands in every match …
 	at     int      // … at this place
 }
 
@@ -42,21 +43,34 @@ func shapeOf(expr string) *shape {
 	if !s.append(body) || len(s.places) == 0 {
 		return nil
 	}
-	for _, hint := range "-_/=:" { // rare in text, before whatever else is fixed
-		for i, c := range s.places {
-			if only, ok := c.only(); ok && rune(only) == hint {
-				s.anchor, s.at = only, i
-				return s
+	s.findAnchor()
+	if s.anchor == "" {
+		return nil
+	}
+	return s
+}
+
+// findAnchor takes the longest text that is the same in every match, the first of those.
+func (s *shape) findAnchor() {
+	for i := 0; i < len(s.places); i++ {
+		begin := i
+		var text []byte
+		for ; i < len(s.places); i++ {
+			only, ok := s.places[i].only()
+			if !ok {
+				break
 			}
+			text = append(text, only)
+		}
+		if len(text) > len(s.anchor) {
+			s.anchor, s.at = string(text), begin
 		}
 	}
-	for i, c := range s.places {
-		if only, ok := c.only(); ok {
-			s.anchor, s.at = only, i
-			return s
-		}
-	}
-	return nil
+}
+
+// implies says whether every match holds one of these texts, so that nobody need look for them first.
+func (s *shape) implies(texts []string) bool {
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(s.anchor, t) })
 }
 
 // precede reads what stands before: (?:^|[^…]), or one class.
@@ -151,7 +165,7 @@ func (c *class) only() (one byte, ok bool) {
 // the byte before it, does not reach into what precedes from. start is -1 where there is none.
 func (s *shape) next(text string, from int) (start int) {
 	for look := from + s.at; look < len(text); look++ {
-		i := strings.IndexByte(text[look:], s.anchor)
+		i := strings.Index(text[look:], s.anchor)
 		if i < 0 {
 			return -1
 		}
