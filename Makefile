@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
 export CGO_ENABLED := 0
 
-.PHONY: help up build test test-stories test-ocb scenarios openstack bench-verdict lint bench bench-identity bench-store bench-live bench-durability examples clean bench-throughput $(addprefix bin/,$(BINARIES))
+.PHONY: help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-durability examples clean bench-throughput $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,9 @@ scenarios: ## the scoreboard: every story in every variant, beside four naive he
 
 openstack: ## real OpenStack runs with a known owner, where the data lies beside the project
 	$(GO) test -count=1 -v -run "TestOpenStack(Faults|Attribution)" ./correlator
+
+wrappers: ## real lines whose words name another layer than the cause
+	FAULTLINE_WRAPPERS=1 $(GO) test -count=1 -v -run TestWrapperErrors ./correlator
 
 bench-verdict: ## what a verdict costs, by size of the allocation, up to a million events
 	FAULTLINE_VERDICT_RUNS=100 FAULTLINE_VERDICT_RECORDS=1000000 $(GO) test -count=1 -v -run 'TestVerdictSpeed|TestLargeAllocations' ./correlator

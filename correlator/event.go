@@ -170,6 +170,9 @@ func fromLine(line string, x Exchange) Exchange {
 	}
 	if l, ok := accesslog.ParseError(line); ok {
 		x.Method, x.Path, x.Flags, x.Proxied = l.Method, l.Path, l.Flags, l.Flags != ""
+		if l.Cause != accesslog.NoUpstream { // there it is the name of the group that is empty
+			x.Upstream = l.Upstream
+		}
 	}
 	return x
 }

@@ -66,6 +66,10 @@ func refusal(e *correlator.Event) bool {
 	if code == "7" || code == "16" || code == "permission_denied" || code == "unauthenticated" {
 		return true
 	}
+	// The protocol's own words, whoever passes them on; a wrapper that merely mentions a number says less.
+	if holds(e.Text, []string{"401 unauthorized", "unauthorized: 401", "403 forbidden", "forbidden: 403", "status 401 received", "status 403 received"}) {
+		return true
+	}
 	switch e.Layer {
 	case semconv.LayerAPIAuth, semconv.LayerAPI, semconv.LayerClient, semconv.LayerIngress, semconv.LayerWorkflow:
 	default:

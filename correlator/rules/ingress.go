@@ -18,7 +18,8 @@ func ingress() []correlator.Rule {
 			NextCheck:  "the route's endpoints: is a back end registered, and why is it not ready?",
 			SafeAction: "restore the back end or the route; do not retry the allocation before",
 			Find: noBackend(proxied("the ingress has no back end for", func(x correlator.Exchange) bool {
-				unreached := x.Upstream == "" && (x.Proxied || flagged(x, "UH", "UO", "NC")) || flagged(x, "UF") && !flagged(x, "UC")
+				// A back end that is known and refuses is dead for reasons of its own: nobody can tell from here.
+				unreached := x.Upstream == "" && (x.Proxied || flagged(x, "UH", "UO", "NC") || flagged(x, "UF") && !flagged(x, "UC"))
 				return unreached && (x.Status == 502 || x.Status == 503 || x.Status == 504 || x.Status == 0 && flagged(x, "UH", "UF"))
 			})),
 		},

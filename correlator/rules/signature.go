@@ -107,6 +107,9 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 	}
 	ev.Summary = s.Summary + quote(witness(ev.Records))
 	ev.Onset = ev.Records[0].At
+	if s.Layer == semconv.LayerCert && !slices.ContainsFunc(ev.Records, conclusive) {
+		ev.Weight, ev.Certain = correlator.Generic, false
+	}
 	switch s.ID {
 	case "cert.expired":
 		return clockOrExpiry(ev)
@@ -118,6 +121,17 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 		ev = byRollout(c, ev, "code", "worker", "provisioner", "operator", "workflow", "temporal")
 	}
 	return []correlator.Evidence{ev}
+}
+
+// conclusive says whether a complaint about a certificate says enough to be believed: whose certificate, or who
+// met it where; and of a time that is over, that it is over. "Has expired or is not yet valid" without the two
+// times is a wrong clock as often as an expiry (domain facts §4.10, rule 3).
+func conclusive(e *correlator.Event) bool {
+	if strings.Contains(e.Text, "or is not yet valid") && !strings.Contains(e.Text, " is after ") {
+		return false
+	}
+	return e.IsEvent() || e.Node != "" || e.TraceID != "" || e.HTTP.Method != "" || e.HTTP.Proxied || e.Attr(semconv.TLSPeerSubject) != "" || e.Attr(semconv.ServerAddress) != "" ||
+		holds(e.Text, []string{"://", "cn=", "subject", "issuer", "handshak", "dial", "peer", "client", "server", "upstream", "connect", "remote error", "not_after", "notafter", "expires"})
 }
 
 // words are the records around a trouble, by the cause that they name.
