@@ -174,7 +174,7 @@ func (c *process) eventually(what string, check func() error) {
 func (c *process) within(patience time.Duration, what string, check func() error) {
 	c.t.Helper()
 	var err error
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(min(patience/1000, 100*time.Millisecond)) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(min(patience/1000, time.Second)) {
 		if err = check(); err == nil {
 			return
 		}
