@@ -34,9 +34,6 @@ type Desk struct {
 	high      int64 // the newest time of arrival
 }
 
-// Stir says what records of nobody may have changed.
-// DeskOptions bound a desk.
-// DefaultDeskOptions are about 1 GB at their bounds.
 // folder is one allocation on the desk.
 type folder struct {
 	events  []*Event
@@ -47,7 +44,6 @@ type folder struct {
 	judged  int64    // the newest time of arrival of anything, when it was last judged
 }
 
-// beat is one component in one minute.
 // NewDesk gives an empty desk.
 func NewDesk(p *profile.Profile, rules []Rule, opt DeskOptions) *Desk {
 	return &Desk{
@@ -136,8 +132,6 @@ func (d *Desk) file(e *Event) {
 	f.events = append(f.events, e)
 }
 
-// unowned keeps what belongs to nobody, or to nobody yet.
-// claim looks again at what belonged to nobody: a binding that came late may say whose it is.
 func (d *Desk) unfile(e *Event) {
 	if f := d.folders[e.Allocation]; f != nil {
 		f.events = without(f.events, e)
@@ -197,13 +191,6 @@ func (d *Desk) home(node, allocation string) {
 	d.homes[node][allocation] = true
 }
 
-// stirs notes which allocations a record of nobody may concern: those of the machines that it names, by its
-// identifier or in its words; where it names none, anyone's.
-// Stirred gives what records of nobody may have changed since it was last asked.
-// deskMargin is how long before and after an allocation's own records others may be cited.
-// around are the records of nobody that a case may cite: what anyone may, and what its machines said.
-// bound lets go of what lies beyond the desk's bounds.
-// Drop lets go of an allocation.
 // Holds says whether an allocation lies on the desk, and whether from its beginning.
 func (d *Desk) Holds(allocation string) (holds, begun bool) {
 	f := d.folders[allocation]
@@ -228,13 +215,9 @@ func (d *Desk) Heard(allocation string) int64 {
 	return 0
 }
 
-// Size counts what lies on the desk.
 // Tells says whether anything that arrived since an allocation was last judged is likely to change its
 // verdict: a lifecycle event, or a failure.
 func (d *Desk) Tells(allocation string) bool {
 	f := d.folders[allocation]
 	return f != nil && slices.ContainsFunc(f.arrived, (*Event).tells)
 }
-
-// Hints gives the allocations that a Collector has stamped on records of which nothing here says whose they
-// are: their stories would tell. Each is given once.

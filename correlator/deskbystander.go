@@ -8,17 +8,20 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
+// Stir says what records of nobody may have changed.
 type Stir struct {
 	Named   map[string]bool // allocations whose machines a failure or a hand names
 	General bool            // a failure, a rollout or a hand that names no machine came
 	Signs   bool            // anything came: a sign of life
 }
 
+// beat is one component in one minute.
 type beat struct {
 	service, component string
 	minute             int64
 }
 
+// unowned keeps what belongs to nobody, or to nobody yet.
 func (d *Desk) unowned(e *Event) {
 	d.unclaimed = append(d.unclaimed, e)
 	if id, _ := e.Stamped.Get(semconv.AllocationID); id != "" && d.folders[id] == nil && (d.opt.Mine == nil || d.opt.Mine(id)) {
@@ -40,6 +43,7 @@ func (d *Desk) unowned(e *Event) {
 	}
 }
 
+// claim looks again at what belonged to nobody: a binding that came late may say whose it is.
 func (d *Desk) claim() {
 	kept := d.unclaimed[:0]
 	for _, e := range d.unclaimed {
@@ -62,6 +66,8 @@ func (d *Desk) forgetUnowned(e *Event) {
 	}
 }
 
+// stirs notes which allocations a record of nobody may concern: those of the machines that it names, by its
+// identifier or in its words; where it names none, anyone's.
 func (d *Desk) stirs(e *Event) {
 	named := false
 	name := func(word string) {
@@ -78,14 +84,17 @@ func (d *Desk) stirs(e *Event) {
 	d.stir.General = d.stir.General || !named
 }
 
+// Stirred gives what records of nobody may have changed since it was last asked.
 func (d *Desk) Stirred() Stir {
 	s := d.stir
 	d.stir = Stir{Named: map[string]bool{}}
 	return s
 }
 
+// deskMargin is how long before and after an allocation's own records others may be cited.
 const deskMargin = int64(10 * time.Minute)
 
+// around are the records of nobody that a case may cite: what anyone may, and what its machines said.
 func (d *Desk) around(own []*Event) []*Event {
 	from, to := own[0].At, own[0].EndAt()
 	nodes := map[string]bool{}
@@ -114,6 +123,8 @@ func (d *Desk) around(own []*Event) []*Event {
 	return out
 }
 
+// Hints gives the allocations that a Collector has stamped on records of which nothing here says whose they
+// are: their stories would tell. Each is given once.
 func (d *Desk) Hints() []string {
 	out := make([]string, 0, len(d.hints))
 	for id := range d.hints {

@@ -7,6 +7,7 @@ import (
 	"time"
 )
 
+// DeskOptions bound a desk.
 type DeskOptions struct {
 	// Own bounds the records of one allocation: beyond it, only lifecycle events and failures are kept, and
 	// beyond twice as many nothing.
@@ -23,6 +24,7 @@ type DeskOptions struct {
 	Mine func(allocation string) bool
 }
 
+// DefaultDeskOptions are about 1 GB at their bounds.
 func DefaultDeskOptions() DeskOptions {
 	return DeskOptions{Own: 10_000, Total: 500_000, Unclaimed: 20_000, Context: 2_000, Lines: 40, Subjects: 1_000_000}
 }
@@ -34,6 +36,7 @@ func without(list []*Event, e *Event) []*Event {
 	return list
 }
 
+// bound lets go of what lies beyond the desk's bounds.
 func (d *Desk) bound() {
 	if over := len(d.unclaimed) - d.opt.Unclaimed; over > 0 {
 		for _, e := range d.unclaimed[:over] {
@@ -75,6 +78,7 @@ func (d *Desk) bound() {
 	}
 }
 
+// Drop lets go of an allocation.
 func (d *Desk) Drop(allocation string) {
 	f := d.folders[allocation]
 	if f == nil {
@@ -92,4 +96,5 @@ func (d *Desk) Drop(allocation string) {
 	delete(d.touched, allocation)
 }
 
+// Size counts what lies on the desk.
 func (d *Desk) Size() (allocations, records int) { return len(d.folders), len(d.events) }

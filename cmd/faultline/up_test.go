@@ -21,6 +21,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/faultline-io/faultline/api"
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/embedded"
 	"github.com/faultline-io/faultline/internal/otlpfile"
@@ -76,6 +77,14 @@ func TestUp(t *testing.T) {
 			}
 			served[one.ID] = ruling(a.Verdict)
 			return served[one.ID] == one.String()
+		})
+		eventually(t, time.Minute, "the verdict that is kept on "+one.ID+" is the one that is given", func() bool {
+			var h api.History
+			q := question{server: "http://" + cfg.Correlator}
+			if err := q.get(context.Background(), "/api/v1/allocations/"+one.ID+"/history", &h); err != nil {
+				return false
+			}
+			return ruling(h.Revisions[len(h.Revisions)-1].Standing.Verdict) == served[one.ID]
 		})
 	}
 	healthy := slices.IndexFunc(truths, func(o truth) bool { return o.Story == "healthy" })
