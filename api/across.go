@@ -159,7 +159,7 @@ func (s *Server) history(c echo.Context) error {
 	if len(revisions) == 0 {
 		return correlator.ErrUnknown
 	}
-	return c.JSON(http.StatusOK, History{id, revisions})
+	return c.JSON(http.StatusOK, History{id, correlator.Condense(revisions)})
 }
 
 func (s *Server) reasoning(c echo.Context) error {

@@ -39,7 +39,9 @@ func keep(t *testing.T) func(correlator.Library) correlator.Library {
 				t.Fatal("no change")
 			}
 			r.JudgedAt = correlator.Time(moment)
-			if err := ledger.Write(t.Context(), []correlator.Revision{r}); err != nil {
+			twice := r // by two replicas, while one hands over to the other
+			twice.JudgedAt++
+			if err := ledger.Write(t.Context(), []correlator.Revision{r, twice}); err != nil {
 				t.Fatal(err)
 			}
 			before = &s
@@ -94,7 +96,7 @@ func TestHistory(t *testing.T) {
 	if keysOf(last) != "allocation_id changed_by differs high_water judged_at standing why" {
 		t.Errorf("%v", last)
 	}
-	if _, _, body := get(t, h, "/api/v1/allocations/a-1/history?limit=1"); len(body["revisions"].([]any)) != 1 {
+	if _, _, body := get(t, h, "/api/v1/allocations/a-1/history?limit=2"); len(body["revisions"].([]any)) != 1 {
 		t.Errorf("%v", body)
 	}
 	for path, want := range map[string]int{

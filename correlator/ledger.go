@@ -130,6 +130,12 @@ func Revise(before *Standing, after Standing, arrived []*Event) (r Revision, ok 
 	return c, true
 }
 
+// Condense leaves out revisions that say what the one before said: while replicas hand over, two may say the
+// same. The order is that of the history.
+func Condense(revisions []Revision) []Revision {
+	return slices.CompactFunc(revisions, func(a, b Revision) bool { return a.Standing.Essence() == b.Standing.Essence() })
+}
+
 // tells says whether a record is a lifecycle event or tells of a failure: the likelier reason for a change.
 func (e *Event) tells() bool { return e.IsEvent() && isLifecycle(e.Name) || tellsOfFailure(e) }
 

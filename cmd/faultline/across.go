@@ -196,6 +196,9 @@ func showIncidents(w io.Writer, list correlator.IncidentList) error {
 		}
 		_, _ = fmt.Fprintf(w, "%s  %s.%s · %s %s · %s confidence · since %s, %s\n", in.ID, strings.ToUpper(in.Layer), in.Mechanism,
 			in.Subject.Kind, clipList(in.Subject.IDs, 4), in.Confidence, in.FirstSeen, open)
+		if in.Contested {
+			_, _ = fmt.Fprintln(w, "      contested: another layer has equal evidence")
+		}
 		_, _ = fmt.Fprintf(w, "      %s\n", in.Summary)
 		if in.Owner.Team != "" {
 			_, _ = fmt.Fprintf(w, "      owner: %s\n", strings.Join(nonEmpty(in.Owner.Team, in.Owner.Contact, in.Owner.Runbook), " · "))
