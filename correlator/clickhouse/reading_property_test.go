@@ -81,11 +81,6 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 	must(t, err)
 	must(t, schema.Migrate(t.Context(), conn, slog.New(slog.DiscardHandler)))
 	defer func() { _ = conn.Close() }()
-	// Of a fact told twice a merge keeps the row that was observed first, and forgets that another was
-	// ingested earlier: as of a mark in between the fact is then not known any more.
-	for _, table := range []string{"links", "links_by_object"} {
-		must(t, conn.Exec(t.Context(), "SYSTEM STOP MERGES "+table))
-	}
 	plain, stopPlain := collector(t, dsn, false)
 	defer stopPlain()
 	stamped, stopStamped := collector(t, dsn, true)

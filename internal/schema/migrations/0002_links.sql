@@ -2,8 +2,9 @@
 -- transitively, subject to object here, object to subject in links_by_object.
 -- valid_from and valid_to are Unix nanoseconds, the smallest and largest Int64 for "always" and "for
 -- ever"; a fact that opens or closes uses valid_from alone, one that was merely seen neither.
--- Of the same fact told twice the row that was observed first stays: a judgement "as of" a moment must
--- not lose what was known by then.
+-- Of the same fact told twice one row stays, with the first time at which anyone observed it and the first
+-- at which the store had it: a judgement, or a reading, "as of" a moment must not lose what was known by
+-- then, whatever was told again since.
 -- A lookup finds a few rows: small granules.
 CREATE TABLE IF NOT EXISTS links
 (
@@ -14,12 +15,11 @@ CREATE TABLE IF NOT EXISTS links
     type          LowCardinality(String) CODEC(ZSTD(1)),
     valid_from    Int64 CODEC(Delta, ZSTD(1)),
     valid_to      Int64 CODEC(Delta, ZSTD(1)),
-    service       LowCardinality(String) CODEC(ZSTD(1)),
-    ref           String CODEC(ZSTD(1)),
-    observed_time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
-    ingested_time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
-    earliest      UInt64 MATERIALIZED bitNot(reinterpretAsUInt64(toUnixTimestamp64Nano(observed_time))) CODEC(Delta, ZSTD(1))
+    service       SimpleAggregateFunction(any, LowCardinality(String)) CODEC(ZSTD(1)),
+    ref           SimpleAggregateFunction(any, String) CODEC(ZSTD(1)),
+    observed_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1)),
+    ingested_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(earliest)
+ENGINE = AggregatingMergeTree
 ORDER BY (subject_kind, subject_id, object_kind, object_id, type, valid_from, valid_to)
 SETTINGS index_granularity = 512, non_replicated_deduplication_window = 1000
