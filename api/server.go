@@ -61,6 +61,7 @@ func (s *Server) Handler(ops http.Handler) http.Handler {
 	v1.GET("/allocations/:id/verdict", s.allocation(verdictOf))
 	v1.GET("/resolve", s.resolve)
 	s.across(v1)
+	s.records(v1)
 	v1.GET("/openapi.yaml", func(c echo.Context) error { return c.Blob(http.StatusOK, "application/yaml", openapi) })
 	for _, page := range []string{"/healthz", "/readyz", "/metrics"} {
 		e.GET(page, echo.WrapHandler(ops))
@@ -180,9 +181,14 @@ func (s *Server) problem(err error, c echo.Context) {
 	p := Problem{Title: "the store does not answer", Status: http.StatusServiceUnavailable, Detail: "try again; see /readyz and the correlator's log"}
 	var parameter *invalidParameter
 	var routing *echo.HTTPError
+	var much *correlator.TooMuch
 	switch {
 	case errors.As(err, &parameter):
 		p = Problem{"invalid parameter", http.StatusBadRequest, err.Error()}
+	case errors.Is(err, correlator.ErrCursor), errors.Is(err, correlator.ErrSelection):
+		p = Problem{"invalid parameter", http.StatusBadRequest, err.Error()}
+	case errors.As(err, &much):
+		p = Problem{"the question reads too much", http.StatusUnprocessableEntity, much.Error()}
 	case errors.Is(err, correlator.ErrUnknown):
 		p = Problem{"unknown identifier", http.StatusNotFound, err.Error()}
 	case errors.As(err, &routing):

@@ -131,19 +131,24 @@ func TestAStoreThatIsAwaySaysSoAndNothingElse(t *testing.T) {
 	}
 }
 
+func description(t *testing.T, h http.Handler) []byte {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/openapi.yaml", nil))
+	return w.Body.Bytes()
+}
+
 // Every path that the description names is served, and it is served as YAML.
 func TestTheDescriptionIsTrue(t *testing.T) {
 	h := handler(t, keep(t))
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/openapi.yaml", nil))
 	var doc struct {
 		Paths map[string]any `yaml:"paths"`
 	}
-	if err := yaml.Unmarshal(w.Body.Bytes(), &doc); err != nil || len(doc.Paths) < 5 {
+	if err := yaml.Unmarshal(description(t, h), &doc); err != nil || len(doc.Paths) < 5 {
 		t.Fatalf("%v: %v", doc.Paths, err)
 	}
 	for path := range doc.Paths {
-		if code, _, _ := get(t, h, strings.ReplaceAll(path, "{id}", "a-1")+"?id=a-1"); code != http.StatusOK {
+		if code, _, _ := get(t, h, strings.ReplaceAll(path, "{id}", "a-1")+"?id=a-1&allocation_id=a-1"); code != http.StatusOK {
 			t.Errorf("%s: %d", path, code)
 		}
 	}
