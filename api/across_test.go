@@ -15,6 +15,7 @@ import (
 // kept is a library that keeps verdicts.
 type kept struct {
 	correlator.Library
+	correlator.Records
 	correlator.Ledger
 }
 
@@ -46,7 +47,7 @@ func keep(t *testing.T) func(correlator.Library) correlator.Library {
 			}
 			before = &s
 		}
-		return kept{l, ledger}
+		return kept{l, l.(correlator.Records), ledger}
 	}
 }
 

@@ -53,6 +53,10 @@ var selected = []identity.Kind{
 }
 
 func (s *Server) events(c echo.Context) error {
+	library, ok := s.library.(correlator.Records)
+	if !ok {
+		return errNoRecords
+	}
 	var q correlator.Selection
 	var names []string
 	for _, kind := range selected {
@@ -75,14 +79,21 @@ func (s *Server) events(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := correlator.ReadEvents(c.Request().Context(), s.library, q, c.QueryParam("cursor"), limit)
+	page, err := correlator.ReadEvents(c.Request().Context(), library, q, c.QueryParam("cursor"), limit)
 	if err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, pageOf(page))
 }
 
+// errNoRecords says that the library gives stories alone.
+var errNoRecords = echo.NewHTTPError(http.StatusNotImplemented, "records cannot be read one by one here")
+
 func (s *Server) search(c echo.Context) error {
+	library, ok := s.library.(correlator.Records)
+	if !ok {
+		return errNoRecords
+	}
 	q := correlator.Query{Text: c.QueryParam("text"), Services: c.QueryParams()["service"]}
 	for _, pair := range c.QueryParams()["attr"] {
 		name, value, ok := strings.Cut(pair, "=")
@@ -105,7 +116,7 @@ func (s *Server) search(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := correlator.Search(c.Request().Context(), s.library, q, c.QueryParam("cursor"), limit)
+	page, err := correlator.Search(c.Request().Context(), library, q, c.QueryParam("cursor"), limit)
 	if err != nil {
 		return err
 	}

@@ -73,14 +73,17 @@ func TestProblemsOfRecords(t *testing.T) {
 }
 
 // greedy is a store that refuses to read so much.
-type greedy struct{ correlator.Library }
+type greedy struct {
+	correlator.Library
+	correlator.Records
+}
 
 func (greedy) Search(context.Context, correlator.Query, correlator.Position) iter.Seq2[*correlator.Event, error] {
 	return func(yield func(*correlator.Event, error) bool) { yield(nil, &correlator.TooMuch{Limit: "5 rows"}) }
 }
 
 func TestASearchThatReadsTooMuchSaysHowToNarrowIt(t *testing.T) {
-	h := handler(t, func(l correlator.Library) correlator.Library { return greedy{l} })
+	h := handler(t, func(l correlator.Library) correlator.Library { return greedy{l, l.(correlator.Records)} })
 	code, _, body := get(t, h, "/api/v1/search?text=x")
 	if code != http.StatusUnprocessableEntity || !strings.Contains(body["detail"].(string), "more than 5 rows") || !strings.Contains(body["detail"].(string), "narrow the time") {
 		t.Errorf("%d %v", code, body)

@@ -23,8 +23,6 @@ type Library interface {
 	Story(ctx context.Context, allocation string, asOf int64) (*Story, error)
 	// List gives allocations with their last state, the most recently heard of first.
 	List(ctx context.Context, q ListQuery) ([]Listed, error)
-	EventReader
-	Searcher
 }
 
 // Story is the raw material of one case.

@@ -134,6 +134,12 @@ type Searcher interface {
 	Search(ctx context.Context, q Query, before Position) iter.Seq2[*Event, error]
 }
 
+// Records is a library whose records can be read one by one.
+type Records interface {
+	EventReader
+	Searcher
+}
+
 // TooMuch says that a question would read more than one question may.
 type TooMuch struct {
 	Limit string // "50000000 rows"
