@@ -21,12 +21,13 @@ type Mark struct {
 }
 
 // Rows become visible in another order than that of their ingestion: a batch is stamped before it is
-// sent. Every look goes back a little, and now and then a minute: what becomes visible within that time of
-// its stamp is followed; anything later is read with the whole story, when somebody asks.
+// sent, and a busy store takes its time. Every look goes back as far as twice what was late lately, and now
+// and then further: what becomes visible within longOverlap of its stamp is followed; anything later is
+// read with the whole story, when somebody asks.
 const (
-	shortOverlap = 2 * time.Second
-	longOverlap  = time.Minute
-	longEvery    = 30 * time.Second
+	shortOverlap = time.Second
+	longOverlap  = 30 * time.Second
+	longEvery    = 10 * time.Second
 	pageSize     = 20_000
 	maxPages     = 5 // a look; the rest comes with the next
 )
@@ -38,6 +39,8 @@ type follower struct {
 	back   time.Time
 	seen   map[string]int64 // keys of the last minute, by time of ingestion
 	behind bool             // there is more
+	begun  bool
+	late   time.Duration // how late rows became visible lately, at most
 }
 
 func newFollower(feed Feed, from time.Time) *follower {
@@ -48,14 +51,15 @@ func newFollower(feed Feed, from time.Time) *follower {
 func (f *follower) look(ctx context.Context, now time.Time) ([]*record.Record, error) {
 	at := f.mark
 	if !f.behind {
-		back := shortOverlap
+		back := min(max(shortOverlap, 2*f.late), longOverlap)
 		if now.Sub(f.back) >= longEvery {
 			back, f.back = longOverlap, now
 		}
 		at = Mark{Ingested: f.mark.Ingested - int64(back)}
 	}
 	var out []*record.Record
-	f.behind = false
+	reached := f.mark.Ingested
+	f.behind, f.late = false, f.late*49/50
 	for page := range maxPages {
 		found, next, err := f.feed.Arrivals(ctx, at, pageSize)
 		if err != nil {
@@ -67,6 +71,9 @@ func (f *follower) look(ctx context.Context, now time.Time) ([]*record.Record, e
 				continue
 			}
 			f.seen[key] = r.Ingested
+			if f.begun {
+				f.late = max(f.late, time.Duration(reached-r.Ingested))
+			}
 			out = append(out, r)
 		}
 		if at = next; at.Ingested > f.mark.Ingested {
@@ -77,6 +84,7 @@ func (f *follower) look(ctx context.Context, now time.Time) ([]*record.Record, e
 		}
 		f.behind = page == maxPages-1
 	}
+	f.begun = true
 	f.forget()
 	return out, nil
 }
@@ -86,7 +94,7 @@ func (f *follower) forget() {
 	if len(f.seen) < 2*pageSize {
 		return
 	}
-	oldest := f.mark.Ingested - int64(longOverlap+shortOverlap)
+	oldest := f.mark.Ingested - int64(2*longOverlap)
 	for key, at := range f.seen {
 		if at < oldest {
 			delete(f.seen, key)

@@ -71,9 +71,9 @@ func TestLiveStore(t *testing.T) {
 
 	logs := export(t, dsn)
 	w := live.NewWorkload()
-	for made := 0; made < allocations; made += 250 {
+	for made := 0; made < allocations; made += 1000 {
 		var batch []*record.Record
-		for range 250 {
+		for range 1000 {
 			batch = append(batch, w.Begin(time.Now())...)
 		}
 		send(t, logs, batch)
@@ -83,14 +83,14 @@ func TestLiveStore(t *testing.T) {
 
 	before, cpu, sent := scrape(t, listen), processor(t, cmd.Process.Pid), 0
 	begun := time.Now()
-	for tick := range seconds * 4 {
+	for tick := range seconds * 2 {
 		var batch []*record.Record
-		for len(batch) < rate/4 {
+		for len(batch) < rate/2 {
 			batch = append(batch, w.Next(time.Now())...)
 		}
 		send(t, logs, batch)
 		sent += len(batch)
-		time.Sleep(time.Until(begun.Add(time.Duration(tick+1) * time.Second / 4)))
+		time.Sleep(time.Until(begun.Add(time.Duration(tick+1) * time.Second / 2)))
 	}
 	took := time.Since(begun)
 	cpu = processor(t, cmd.Process.Pid) - cpu
