@@ -1,0 +1,131 @@
+package hubsim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/faultline-io/faultline/provisioner/provider/hub"
+)
+
+// Template names choose how the work for a resource goes: one simulation for tests, documents and the
+// lab. Any other name is work that goes well.
+const (
+	FailQuota       = "fail_quota"       // the create playbook fails
+	ErrorStart      = "error_start"      // the create job cannot be run at all
+	PendingCapacity = "pending_capacity" // the create job is never scheduled
+	RunForever      = "run_forever"      // the create playbook does not come to an end
+	IgnoreCancel    = "ignore_cancel"    // a cancel is accepted, and the playbook goes on to its end
+	NoAnnotation    = "no_annotation"    // the create playbook ends well and leaves no mark of it
+	LateMachine     = "late_machine"     // what was sent to a host before a cancel is done after it
+	DeleteFails     = "delete_fails"     // the delete playbook fails
+	PurgeJobs       = "purge_jobs"       // jobs are forgotten as soon as they are over
+)
+
+// ErrQuota is what the create playbook of FailQuota fails with.
+var ErrQuota = errors.New("TASK [create virtual machine] failed: admission webhook denied the request: exceeded quota: compute")
+
+// Create is the create playbook. It begins with its finalizer, which fails once the resource is gone or
+// going; it ends with the machine and with the mark of the configuration that it has brought about. ctx's
+// end is the interrupt of a cancel: no further task begins.
+func (h *Hub) Create(ctx context.Context, name string, takes time.Duration) error {
+	r, ok := h.Resource(name)
+	if !ok {
+		return fmt.Errorf("TASK [set finalizer] failed: computeinstances %s not found", name)
+	}
+	how := r.Spec.TemplateID
+	if err := h.edit(name, func(r *hub.Resource) {
+		if !r.Metadata.Has(hub.PlaybookFinalizer) {
+			r.Metadata.Finalizers = append(r.Metadata.Finalizers, hub.PlaybookFinalizer)
+		}
+	}); err != nil {
+		return fmt.Errorf("TASK [set finalizer] failed: %w", err)
+	}
+	if how == RunForever {
+		<-ctx.Done()
+	}
+	if !sleep(ctx, takes/2) {
+		if how == LateMachine {
+			h.start(name)
+		}
+		return context.Cause(ctx)
+	}
+	if how == FailQuota {
+		return ErrQuota
+	}
+	h.start(name)
+	if !sleep(ctx, takes-takes/2) {
+		return context.Cause(ctx)
+	}
+	if how == NoAnnotation {
+		return nil
+	}
+	return h.edit(name, func(r *hub.Resource) {
+		setAnnotation(r, hub.ReconciledVersion, &r.Status.DesiredConfigVersion)
+		r.Status.Phase = "Running"
+	})
+}
+
+// Delete is the delete playbook: the machine goes, then the finalizer.
+func (h *Hub) Delete(ctx context.Context, name string, takes time.Duration) error {
+	if !sleep(ctx, takes) {
+		return context.Cause(ctx)
+	}
+	r, ok := h.Resource(name)
+	if ok && r.Spec.TemplateID == DeleteFails {
+		return errors.New("TASK [delete virtual machine] failed: timed out waiting for the condition")
+	}
+	h.mu.Lock()
+	for m, owner := range h.machines {
+		if owner == name {
+			delete(h.machines, m)
+		}
+	}
+	h.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	return h.edit(name, func(r *hub.Resource) {
+		var keep []string
+		for _, f := range r.Metadata.Finalizers {
+			if f != hub.PlaybookFinalizer {
+				keep = append(keep, f)
+			}
+		}
+		r.Metadata.Finalizers = keep
+	})
+}
+
+func (h *Hub) start(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.machines["vm-"+name] = name
+}
+
+func (h *Hub) edit(name string, f func(*hub.Resource)) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	have, ok := h.resources[name]
+	if !ok {
+		return fmt.Errorf("computeinstances %s not found", name)
+	}
+	next := clone(have)
+	f(&next)
+	if why := h.replace(next); why != "" {
+		return errors.New(why)
+	}
+	return nil
+}
+
+// sleep says whether the time went by before ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return ctx.Err() == nil
+	}
+}

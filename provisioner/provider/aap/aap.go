@@ -1,0 +1,286 @@
+// Package aap has an automation controller (AAP, AWX) run playbooks, over its REST API. It launches job
+// and workflow job templates, follows their jobs with the controller's own explanation, cancels them, and
+// finds jobs again whose launch was not answered. What it sends as extra_vars is never kept.
+package aap
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/faultline-io/faultline/provisioner/provider"
+	"github.com/faultline-io/faultline/provisioner/provider/hub"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+)
+
+// Name is the provider's kind.
+const Name = "aap"
+
+// Collections of jobs: a workflow's job is not among the plain ones.
+const (
+	kindJob      = "job"
+	kindWorkflow = "workflow_job"
+)
+
+// launchKey is the variable under which a launch carries its key.
+const launchKey = "faultline_launch_key"
+
+// maxPages bounds the search for a job.
+const maxPages = 20
+
+// Controller is one automation controller.
+type Controller struct {
+	config Config
+	caller *provider.Caller
+	hub    *hub.Hub
+
+	mu        sync.Mutex
+	templates map[string]template
+}
+
+type template struct {
+	id   int64
+	kind string
+}
+
+var _ provider.Provider = (*Controller)(nil)
+
+// Open makes a controller; says speaks for the caller's side. Nothing is asked yet.
+func Open(c Config, says *telemetry.Source) (*Controller, error) {
+	caller, err := provider.NewCaller(c.API, says)
+	if err != nil {
+		return nil, fmt.Errorf("aap %s: %w", c.Instance, err)
+	}
+	h, err := hub.Open(c.Hub, c.Namespace, says)
+	if err != nil {
+		return nil, fmt.Errorf("aap %s: hub: %w", c.Instance, err)
+	}
+	return &Controller{config: c, caller: caller, hub: h, templates: map[string]template{}}, nil
+}
+
+// Close ends idle connections.
+func (c *Controller) Close() {
+	c.caller.Close()
+	c.hub.Close()
+}
+
+// Identity is aap and the configured instance.
+func (c *Controller) Identity() provider.Identity {
+	return provider.Identity{Provider: Name, Instance: c.config.Instance}
+}
+
+// Traits: jobs can be canceled, and a failed deprovision blocks the release.
+func (c *Controller) Traits() provider.Traits {
+	return provider.Traits{Cancels: true, Blocks: true, Poll: c.config.Poll, Settle: c.caller.Timeout()}
+}
+
+// Launch starts the operation's template with the whole resource as its event, as a rulebook would.
+func (c *Controller) Launch(ctx context.Context, r provider.Request) (provider.Launch, error) {
+	resource, err := c.resource(ctx, r)
+	if err != nil {
+		return provider.Launch{}, notSent(err)
+	}
+	t, err := c.template(ctx, c.templateName(r.Operation))
+	if err != nil {
+		return provider.Launch{}, notSent(err)
+	}
+	body := map[string]any{"extra_vars": map[string]any{
+		"ansible_eda": map[string]any{"event": map[string]any{"payload": resource}},
+		launchKey:     r.Key,
+	}}
+	var launched struct {
+		ID     int64  `json:"id"`
+		Status string `json:"status"`
+	}
+	op := fmt.Sprintf("launch %s %d", t.kind, t.id)
+	err = c.caller.Call(ctx, op, http.MethodPost, fmt.Sprintf("/v2/%s_templates/%d/launch/", t.kind, t.id), body, &launched)
+	if provider.KindOf(err) == provider.NotFound { // made anew under another id: the name is looked up again next time
+		c.forget(c.templateName(r.Operation))
+	}
+	if err != nil {
+		return provider.Launch{}, err
+	}
+	if launched.ID <= 0 {
+		return provider.Launch{}, &provider.Failure{Op: op, Kind: provider.BadReply, Sent: true, Detail: "no job id"}
+	}
+	return provider.Launch{ID: strconv.FormatInt(launched.ID, 10), Kind: t.kind, Status: statusOf(launched.Status, "", "")}, nil
+}
+
+// resource is made by a provision; a deprovision marks it as deleted first, and sends what is there.
+func (c *Controller) resource(ctx context.Context, r provider.Request) (hub.Resource, error) {
+	if r.Operation == provider.Provision {
+		return c.hub.Ensure(ctx, r)
+	}
+	if err := c.hub.Delete(ctx, r.AllocationID); err != nil {
+		return hub.Resource{}, err
+	}
+	have, found, err := c.hub.Get(ctx, r.AllocationID)
+	if err == nil && !found { // the playbook knows by the name what to remove
+		have.Metadata.Name, have.Metadata.Namespace = hub.Name(r.AllocationID), c.config.Namespace
+	}
+	return have, err
+}
+
+// notSent marks the failure of what precedes a launch: nothing was launched, whatever broke.
+func notSent(err error) error {
+	if f, ok := err.(*provider.Failure); ok { //nolint:errorlint // made by the call just above
+		f.Sent = false
+	}
+	return err
+}
+
+// Adopt searches the jobs that were created since for the one that carries the key.
+func (c *Controller) Adopt(ctx context.Context, r provider.Request, since time.Time) (l provider.Launch, found, sure bool, err error) {
+	t, err := c.template(ctx, c.templateName(r.Operation))
+	if err != nil {
+		return l, false, false, err
+	}
+	// A clock of the controller that is a little behind must not hide the job.
+	from := since.Add(-5 * time.Minute).UTC().Format(time.RFC3339)
+	next := fmt.Sprintf("/v2/%ss/?unified_job_template=%d&created__gte=%s&order_by=-id&page_size=200", t.kind, t.id, url.QueryEscape(from))
+	for range maxPages {
+		var page jobs
+		if err := c.caller.Call(ctx, "list jobs", http.MethodGet, next, nil, &page); err != nil {
+			return l, false, false, err
+		}
+		for _, j := range page.Results {
+			if j.carries(r.Key) {
+				return provider.Launch{ID: strconv.FormatInt(j.ID, 10), Kind: t.kind, Status: j.status()}, true, true, nil
+			}
+		}
+		if page.Next == "" {
+			return l, false, true, nil
+		}
+		u, err := url.Parse(page.Next)
+		if err != nil {
+			return l, false, false, &provider.Failure{Op: "list jobs", Kind: provider.BadReply, Detail: "next page", Err: err}
+		}
+		next = "/v2/" + t.kind + "s/?" + u.RawQuery // only the query: the host may be the controller's inner name
+	}
+	return l, false, false, nil
+}
+
+// Poll reads the job and, once it has succeeded, the resource: the job's word alone is no proof.
+func (c *Controller) Poll(ctx context.Context, j provider.Job) (provider.Status, error) {
+	var have job
+	op := "read " + j.Kind + " " + j.ID
+	err := c.caller.Call(ctx, op, http.MethodGet, "/v2/"+j.Kind+"s/"+url.PathEscape(j.ID)+"/", nil, &have)
+	switch {
+	case provider.KindOf(err) == provider.NotFound:
+		s := provider.Status{State: provider.Unknown, Raw: "purged", Explanation: "the controller no longer knows the job"}
+		s.Message = message(s.Raw, s.Explanation)
+		return c.observe(ctx, j, s, provider.Lost)
+	case err != nil:
+		return provider.Status{}, err
+	case strconv.FormatInt(have.ID, 10) != j.ID || have.Status == "":
+		return provider.Status{}, &provider.Failure{Op: op, Kind: provider.BadReply, Detail: "another job, or none"}
+	}
+	s := have.status()
+	switch s.State {
+	case provider.Failed, provider.Canceled:
+		s.Result = provider.Lost
+	case provider.Succeeded:
+		return c.observe(ctx, j, s, provider.Open)
+	}
+	return s, nil
+}
+
+// observe asks the resource whether the operation has brought about what it should; otherwise is the
+// result where it has not.
+func (c *Controller) observe(ctx context.Context, j provider.Job, s provider.Status, otherwise provider.Result) (provider.Status, error) {
+	s.Result = otherwise
+	if j.Operation == provider.Deprovision {
+		proof, err := c.hub.Absent(ctx, j.AllocationID)
+		if proof != "" {
+			s.Result, s.Observed, s.Proof = provider.OK, provider.ObservedAbsent, proof
+		}
+		return s, err
+	}
+	marks, err := c.hub.Marks(ctx, j.AllocationID)
+	if err == nil && marks.Reconciled == j.ConfigVersion {
+		s.Result, s.Observed, s.Proof = provider.OK, provider.ObservedRunning, "reconciled-config-version "+marks.Reconciled
+	}
+	return s, err
+}
+
+// Cancel asks the controller to stop the job.
+func (c *Controller) Cancel(ctx context.Context, j provider.Job) (provider.Acknowledgement, error) {
+	err := c.caller.Call(ctx, "cancel "+j.Kind+" "+j.ID, http.MethodPost, "/v2/"+j.Kind+"s/"+url.PathEscape(j.ID)+"/cancel/", nil, nil)
+	switch {
+	case err == nil:
+		return provider.Accepted, nil
+	case provider.KindOf(err) == provider.NotAllowed:
+		return provider.AlreadyOver, nil
+	case provider.KindOf(err) == provider.NotFound:
+		return provider.Gone, nil
+	}
+	return "", err
+}
+
+// Project writes the job into the resource's status.
+func (c *Controller) Project(ctx context.Context, j provider.Job, s provider.Status) (provider.Status, error) {
+	return c.hub.Show(ctx, j, s, true)
+}
+
+func (c *Controller) templateName(operation string) string {
+	verb := "create"
+	if operation == provider.Deprovision {
+		verb = "delete"
+	}
+	return c.config.Prefix + "-" + verb + "-compute-instance"
+}
+
+// template finds a template by name, among the job templates first. Only the controller's own answer
+// that there is none makes it missing: an error on the way is that error.
+func (c *Controller) template(ctx context.Context, name string) (template, error) {
+	c.mu.Lock()
+	t, known := c.templates[name]
+	c.mu.Unlock()
+	if known {
+		return t, nil
+	}
+	for _, kind := range []string{kindJob, kindWorkflow} {
+		var page struct {
+			Results []struct {
+				ID   int64  `json:"id"`
+				Name string `json:"name"`
+			} `json:"results"`
+		}
+		if err := c.caller.Call(ctx, "find template "+name, http.MethodGet, "/v2/"+kind+"_templates/?name="+url.QueryEscape(name), nil, &page); err != nil {
+			return template{}, err
+		}
+		for _, r := range page.Results {
+			if r.Name == name && r.ID > 0 {
+				t := template{r.ID, kind}
+				c.mu.Lock()
+				c.templates[name] = t
+				c.mu.Unlock()
+				return t, nil
+			}
+		}
+	}
+	return template{}, &provider.Failure{Op: "find template " + name, Kind: provider.TemplateMissing, Detail: "no job template and no workflow job template has this name"}
+}
+
+func (c *Controller) forget(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.templates, name)
+}
+
+type jobs struct {
+	Next    string `json:"next"`
+	Results []job  `json:"results"`
+}
+
+// carries says whether the job was launched under the key. Variables are looked at and dropped.
+func (j job) carries(key string) bool {
+	var vars map[string]json.RawMessage
+	var have string
+	return json.Unmarshal([]byte(j.ExtraVars), &vars) == nil && json.Unmarshal(vars[launchKey], &have) == nil && have == key
+}

@@ -1,0 +1,210 @@
+// Package eda has a rulebook activation run playbooks, by posting to its webhook. The webhook's yes means
+// queued, not launched; nobody can be asked how a job stands. What is known comes from the marks that
+// playbooks leave on the resource, so the job's state stays Unknown, rightly.
+package eda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/faultline-io/faultline/provisioner/provider"
+	"github.com/faultline-io/faultline/provisioner/provider/hub"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+)
+
+// Name is the provider's kind.
+const Name = "eda"
+
+// jobID is the same for all jobs: the webhook gives none.
+const (
+	jobID = "eda-webhook"
+	kind  = "webhook"
+)
+
+// unobservable is what is said of every job that is not known to be over.
+const unobservable = "the webhook accepts events and cannot be asked about jobs"
+
+// Config is one `eda` entry of the `providers` section.
+type Config struct {
+	Instance  string            `yaml:"instance"`
+	Webhook   provider.Endpoint `yaml:"webhook"`
+	Hub       provider.Endpoint `yaml:"hub"` // Kubernetes API with the resources
+	Namespace string            `yaml:"namespace"`
+	Create    string            `yaml:"create"` // paths that the rulebook matches
+	Delete    string            `yaml:"delete"`
+	Watch     time.Duration     `yaml:"watch"`  // between two looks at a resource's marks
+	Settle    time.Duration     `yaml:"settle"` // a create that was posted has left its mark by then, or was lost
+}
+
+// DefaultConfig has the operator's endpoints and times.
+func DefaultConfig() Config {
+	return Config{
+		Instance: "default", Namespace: "osac", Create: "/create-compute-instance", Delete: "/delete-compute-instance",
+		Watch: time.Second, Settle: 30 * time.Second,
+		Webhook: provider.Endpoint{Timeout: 10 * time.Second}, Hub: provider.Endpoint{Timeout: 10 * time.Second},
+	}
+}
+
+// Validate names the key that is wrong.
+func (c Config) Validate() error {
+	err := errors.Join(c.Webhook.Validate("webhook"), c.Hub.Validate("hub"))
+	if c.Instance == "" || c.Namespace == "" || c.Create == "" || c.Delete == "" || c.Watch <= 0 || c.Settle < 0 {
+		err = errors.Join(err, errors.New("instance, namespace, create and delete must be set, watch must be positive"))
+	}
+	if err != nil {
+		return fmt.Errorf("eda %s: %w", c.Instance, err)
+	}
+	return nil
+}
+
+// Webhook is one activation's.
+type Webhook struct {
+	config Config
+	caller *provider.Caller
+	hub    *hub.Hub
+}
+
+var _ provider.Provider = (*Webhook)(nil)
+
+// Open makes a webhook; says speaks for the caller's side.
+func Open(c Config, says *telemetry.Source) (*Webhook, error) {
+	caller, err := provider.NewCaller(c.Webhook, says)
+	if err != nil {
+		return nil, fmt.Errorf("eda %s: %w", c.Instance, err)
+	}
+	h, err := hub.Open(c.Hub, c.Namespace, says)
+	if err != nil {
+		return nil, fmt.Errorf("eda %s: hub: %w", c.Instance, err)
+	}
+	return &Webhook{c, caller, h}, nil
+}
+
+// Close ends idle connections.
+func (w *Webhook) Close() {
+	w.caller.Close()
+	w.hub.Close()
+}
+
+// Identity is eda and the configured instance.
+func (w *Webhook) Identity() provider.Identity {
+	return provider.Identity{Provider: Name, Instance: w.config.Instance}
+}
+
+// Traits: nothing can be canceled, and a failed deprovision does not block.
+func (w *Webhook) Traits() provider.Traits {
+	return provider.Traits{Poll: w.config.Watch, Settle: w.config.Settle}
+}
+
+// Launch posts the resource. A deprovision first marks the resource as deleted, which keeps a create
+// playbook that has not begun yet from beginning, and is skipped where none has begun.
+func (w *Webhook) Launch(ctx context.Context, r provider.Request) (provider.Launch, error) {
+	path := w.config.Create
+	var resource hub.Resource
+	var err error
+	if r.Operation == provider.Deprovision {
+		path = w.config.Delete
+		if err := w.hub.Delete(ctx, r.AllocationID); err != nil {
+			return provider.Launch{}, notSent(err)
+		}
+		var found bool
+		if resource, found, err = w.hub.Get(ctx, r.AllocationID); err == nil && (!found || !resource.Metadata.Has(hub.PlaybookFinalizer)) {
+			return w.skip(ctx, r)
+		}
+	} else {
+		resource, err = w.hub.Ensure(ctx, r)
+	}
+	if err != nil {
+		return provider.Launch{}, notSent(err)
+	}
+	// The body of the answer is the path, as text: nothing to read.
+	if err := w.caller.Call(ctx, "post "+path, http.MethodPost, path, resource, nil); err != nil {
+		return provider.Launch{}, err
+	}
+	return provider.Launch{ID: jobID, Kind: kind, Status: queued(r.Operation)}, nil
+}
+
+// queued: the operator calls it Running from the moment of the webhook's yes.
+func queued(string) provider.Status {
+	return provider.Status{State: provider.Running, Raw: "queued", Message: "event accepted by the webhook"}
+}
+
+func (w *Webhook) skip(ctx context.Context, r provider.Request) (provider.Launch, error) {
+	s := provider.Status{State: provider.Succeeded, Raw: "skipped", Message: "skipped: no playbook had begun"}
+	proof, err := w.hub.Absent(ctx, r.AllocationID)
+	if err != nil {
+		return provider.Launch{}, notSent(err)
+	}
+	if s.Result = provider.Lost; proof != "" {
+		s.Result, s.Observed, s.Proof = provider.OK, provider.ObservedAbsent, proof
+	} else {
+		s.State, s.Message = provider.Failed, "skipped: no playbook had begun, but something of it is there"
+	}
+	return provider.Launch{ID: jobID, Kind: kind, Skipped: true, Status: s}, nil
+}
+
+func notSent(err error) error {
+	if f, ok := err.(*provider.Failure); ok { //nolint:errorlint // made by the call just above
+		f.Sent = false
+	}
+	return err
+}
+
+// Adopt looks for the playbooks' marks. Their absence proves nothing: the event may wait in a queue. So
+// an event whose answer was lost counts as posted; it is never posted again.
+func (w *Webhook) Adopt(ctx context.Context, r provider.Request, _ time.Time) (l provider.Launch, found, sure bool, err error) {
+	m, err := w.hub.Marks(ctx, r.AllocationID)
+	if err != nil {
+		return l, false, false, err
+	}
+	l = provider.Launch{ID: jobID, Kind: kind, Status: unknown()}
+	if r.Operation == provider.Provision {
+		found = m.Playbook || m.Reconciled == r.ConfigVersion
+	} else {
+		found = !m.Playbook
+	}
+	return l, found, false, nil
+}
+
+// Poll looks at the marks, as there is nobody to ask.
+func (w *Webhook) Poll(ctx context.Context, j provider.Job) (provider.Status, error) {
+	m, err := w.hub.Marks(ctx, j.AllocationID)
+	if err != nil {
+		return provider.Status{}, err
+	}
+	s := unknown()
+	switch {
+	case j.Operation == provider.Provision:
+		if m.Reconciled != "" && m.Reconciled == j.ConfigVersion { // the job stays Unknown; the resource is ready
+			s.Result, s.Observed, s.Proof = provider.OK, provider.ObservedRunning, "reconciled-config-version "+m.Reconciled
+		}
+		return s, nil
+	case m.Playbook:
+		return provider.Status{State: provider.Running, Raw: "finalizer present", Message: "waiting for the delete playbook to remove its finalizer"}, nil
+	}
+	proof, err := w.hub.Absent(ctx, j.AllocationID)
+	if err != nil {
+		return provider.Status{}, err
+	}
+	s = provider.Status{State: provider.Succeeded, Raw: "finalizer removed", Message: "the delete playbook removed its finalizer"}
+	if proof != "" {
+		s.Result, s.Observed, s.Proof = provider.OK, provider.ObservedAbsent, proof
+	}
+	return s, nil
+}
+
+func unknown() provider.Status {
+	return provider.Status{State: provider.Unknown, Raw: "unknown", Message: "EDA provider does not support status polling", Explanation: unobservable}
+}
+
+// Cancel cannot be done; it is an error to ask.
+func (w *Webhook) Cancel(context.Context, provider.Job) (provider.Acknowledgement, error) {
+	return "", &provider.Failure{Op: "cancel", Kind: provider.NotAllowed, Detail: unobservable}
+}
+
+// Project writes the job into the resource's status.
+func (w *Webhook) Project(ctx context.Context, j provider.Job, s provider.Status) (provider.Status, error) {
+	return w.hub.Show(ctx, j, s, false)
+}
