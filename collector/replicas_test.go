@@ -1,8 +1,11 @@
 package collector
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +49,26 @@ func TestReplicasShareLinks(t *testing.T) {
 		return fmt.Errorf("%s is not in the store", body)
 	})
 	t.Logf("b knew after %s", time.Since(begun).Round(100*time.Millisecond))
+
+	// What b says of it: the early record's identifier was resolved late.
+	for _, metric := range []string{
+		`faultline_identity_late_links_total{via="workflow"`, "faultline_identity_late_link_delay_seconds_count",
+		"faultline_identity_lookup_duration_seconds_bucket", `faultline_linkstore_polls_total{outcome="ok"`,
+		`faultline_linkstore_rows_total{outcome="new"`, "faultline_linkstore_poll_duration_seconds_bucket", "\nfaultline_linkstore_lag_seconds ",
+	} {
+		b.eventually("it shows "+metric, func() error {
+			r, err := http.Get("http://" + b.metrics + "/metrics")
+			if err != nil {
+				return err
+			}
+			defer func() { _ = r.Body.Close() }()
+			text, err := io.ReadAll(r.Body)
+			if err == nil && !strings.Contains(string(text), metric) {
+				err = errors.New("no such line")
+			}
+			return err
+		})
+	}
 
 	b.stop()
 	b.start()
