@@ -30,6 +30,7 @@ type TableStats struct {
 	Kept        []Kept        `json:"kept,omitempty"` // empty: for ever
 	Columns     []ColumnStats `json:"columns"`        // the largest first
 	IndexBytes  uint64        `json:"index_bytes"`    // skip indexes, primary keys and marks: what is no column's
+	SmallBytes  uint64        `json:"small_bytes"`    // data of parts so small that the store keeps all columns in one file
 }
 
 // Kept is for how long a table's rows are kept at least.
@@ -54,7 +55,7 @@ func ReadStats(ctx context.Context, conn driver.Conn) (Stats, error) {
 	if len(engines) == 0 {
 		return Stats{}, ErrNoTables
 	}
-	rows, err := conn.Query(ctx, `SELECT table, sum(rows) AS r, sum(bytes_on_disk) AS b, count() FROM system.parts
+	rows, err := conn.Query(ctx, `SELECT table, sum(rows) AS r, sum(bytes_on_disk) AS b, count(), sumIf(data_compressed_bytes, part_type = 'Compact') FROM system.parts
 WHERE database = currentDatabase() AND active GROUP BY table ORDER BY b DESC, table`)
 	if err != nil {
 		return Stats{}, fmt.Errorf("read parts: %w", err)
@@ -63,7 +64,7 @@ WHERE database = currentDatabase() AND active GROUP BY table ORDER BY b DESC, ta
 	var out Stats
 	for rows.Next() {
 		var t TableStats
-		if err := rows.Scan(&t.Table, &t.Rows, &t.Bytes, &t.Parts); err != nil {
+		if err := rows.Scan(&t.Table, &t.Rows, &t.Bytes, &t.Parts, &t.SmallBytes); err != nil {
 			return Stats{}, fmt.Errorf("read parts: %w", err)
 		}
 		if strings.HasPrefix(t.Table, lockPrefix) {
@@ -105,7 +106,7 @@ WHERE database = currentDatabase() AND table = ? ORDER BY data_compressed_bytes 
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("read columns of %s: %w", t.Table, err)
 	}
-	t.IndexBytes = t.Bytes - min(columns, t.Bytes)
+	t.IndexBytes = t.Bytes - min(columns+t.SmallBytes, t.Bytes)
 	for _, column := range arrivals {
 		if !has[column] || t.Rows == 0 {
 			continue

@@ -34,7 +34,7 @@ func TestStats(t *testing.T) {
 			t.Errorf("%s is larger than %s before it", c.Column, e.Columns[i-1].Column)
 		}
 	}
-	if e.Rows != 1000 || e.Parts == 0 || columns+e.IndexBytes != e.Bytes || s.Bytes < e.Bytes {
+	if e.Rows != 1000 || e.Parts == 0 || columns+e.IndexBytes+e.SmallBytes != e.Bytes || columns+e.SmallBytes == 0 || s.Bytes < e.Bytes {
 		t.Errorf("%+v", e)
 	}
 	if e.Oldest == nil || e.Newest == nil || e.Newest.Sub(*e.Oldest).Round(1e9).Seconds() != 999 {

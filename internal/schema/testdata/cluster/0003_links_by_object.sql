@@ -7,11 +7,10 @@ CREATE TABLE IF NOT EXISTS links_by_object_local ON CLUSTER main
     type          LowCardinality(String) CODEC(ZSTD(1)),
     valid_from    Int64 CODEC(Delta, ZSTD(1)),
     valid_to      Int64 CODEC(Delta, ZSTD(1)),
-    observed_time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
-    ingested_time DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
-    earliest      UInt64 MATERIALIZED bitNot(reinterpretAsUInt64(toUnixTimestamp64Nano(observed_time))) CODEC(Delta, ZSTD(1))
+    observed_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1)),
+    ingested_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1))
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', earliest)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (object_kind, object_id, subject_kind, subject_id, type, valid_from, valid_to)
 SETTINGS index_granularity = 512, replicated_deduplication_window = 1000;
 

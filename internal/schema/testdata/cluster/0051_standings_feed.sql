@@ -3,7 +3,8 @@ SELECT
     allocation_id,
     as_of,
     outcome,
-    outcome != 'none' OR JSONHas(answer, 'standing', 'stuck', 'what') OR JSONLength(answer, 'standing', 'verdict', 'drift') > 0 AS notable,
+    outcome != 'none' OR JSONHas(answer, 'standing', 'stuck', 'what') OR JSONLength(answer, 'standing', 'verdict', 'drift') > 0
+        OR JSONLength(answer, 'standing', 'orphans') > 0 AS notable,
     answer,
     ingested_time
 FROM verdicts_local;
