@@ -53,19 +53,20 @@ CREATE TABLE IF NOT EXISTS events_local ON CLUSTER main
                          concat('request:', request_id), concat('task:', task_id), concat('claim:', claim_id), concat('boot:', boot_id),
                          concat('outbox:', outbox_id), concat('resource:', resource_uid), concat('provider_job:', provider_job)]), keys_rest),
     INDEX by_allocation    allocation_id    TYPE bloom_filter(0.001) GRANULARITY 1,
-    INDEX by_ref           key              TYPE bloom_filter(0.01)  GRANULARITY 8,
+    INDEX by_ref           key              TYPE bloom_filter(0.01)  GRANULARITY 32,
     INDEX by_keys          keys             TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_node          node_id          TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_node_instance node_instance_id TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_trace         trace_id         TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_workflow      workflow_id      TYPE bloom_filter(0.001) GRANULARITY 1,
-    INDEX by_time          time             TYPE minmax              GRANULARITY 1
+    INDEX by_time          time             TYPE minmax              GRANULARITY 1,
+    PROJECTION by_service (SELECT service, time, _part_offset ORDER BY service, time)
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toMonday(ingested_time)
 ORDER BY (allocation_id, node_id, service, time)
 TTL toDateTime(ingested_time) + INTERVAL 90 DAY
-SETTINGS index_granularity = 1024, min_compress_block_size = 262144, max_compress_block_size = 2097152,
+SETTINGS index_granularity = 256, default_compression_codec = 'ZSTD(1)',
          ttl_only_drop_parts = 1, replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS events ON CLUSTER main AS events_local
