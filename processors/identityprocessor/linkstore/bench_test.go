@@ -46,13 +46,12 @@ ENGINE = ReplacingMergeTree ORDER BY (subject_kind, subject_id, object_kind, obj
 			do(b, conn, "OPTIMIZE TABLE "+from+" FINAL")
 			exact := clickhouse.Context(b.Context(), clickhouse.WithSettings(clickhouse.Settings{"wait_end_of_query": 1}))
 			query := "SELECT subject_kind, subject_id, object_kind, object_id, type, valid_from, valid_to, service FROM " + from + " WHERE " + c.where
-			n := 0
 			for b.Loop() {
 				rows, err := conn.Query(exact, query)
 				if err != nil {
 					b.Fatal(err)
 				}
-				n = 0
+				n := 0
 				for rows.Next() {
 					n++
 				}

@@ -152,6 +152,38 @@ func TestAway(t *testing.T) {
 	})
 }
 
+// A store that takes a question and never answers is one that is away: the start does not wait for it
+// longer than it may, and what was missed is told when it answers again.
+func TestHanging(t *testing.T) {
+	for _, atOnce := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &fake{hangs: true, hangsAtOnce: atOnce}
+			s.add(1, time.Now().Add(-time.Hour), time.Now())
+			cfg := DefaultConfig()
+			begun := time.Now()
+			f, x := following(t, cfg, s)
+			if took := time.Since(begun); took > cfg.WarmStart.MaxWait {
+				t.Errorf("the start took %s", took)
+			}
+			time.Sleep(10 * time.Minute)
+			s.mu.Lock()
+			s.hangs = false
+			s.mu.Unlock()
+			time.Sleep(2 * time.Minute)
+			if !x.Knows(request(1)) {
+				t.Error("it was never asked again")
+			}
+			s.mu.Lock()
+			s.hangs = true
+			s.mu.Unlock()
+			time.Sleep(time.Minute)
+			if err := f.Stop(); err != nil { // also while it hangs
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // A warm start is bounded in rows and in time; the newest links are the ones that are read.
 func TestWarmStartIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

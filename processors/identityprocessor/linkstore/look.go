@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // told counts the links of one look.
@@ -19,7 +20,7 @@ func (f *Follower) look(ctx context.Context) (t told, err error) {
 	if err != nil {
 		return t, err
 	}
-	// The gap may be large: it has no time limit of its own, every row is progress.
+	// The gap may be large: its time limit is for a row, not for all.
 	if from, to := f.cursor.gap(r.now, f.cfg.WarmStart.MaxAge); from < to && f.cfg.WarmStart.MaxRows > 0 {
 		if err := f.catchUp(ctx, from, to, &t); err != nil {
 			return t, fmt.Errorf("catch up: %w", err)
@@ -47,6 +48,10 @@ func (f *Follower) recent(ctx context.Context) (recent, error) {
 // catchUp reads the newest links of [from, to). The cursor follows row by row, so that a failure half
 // way costs no more than the rest.
 func (f *Follower) catchUp(ctx context.Context, from, to int64, t *told) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stalled := time.AfterFunc(f.cfg.Timeout, func() { cancel(errTimeout) })
+	defer stalled.Stop()
 	behind, err := f.source.newest(ctx, from, to, f.cfg.WarmStart.MaxRows)
 	if err != nil {
 		return err
@@ -54,6 +59,7 @@ func (f *Follower) catchUp(ctx context.Context, from, to int64, t *told) error {
 	err = f.source.between(ctx, behind+1, to, func(l *link) {
 		f.tell(l, t)
 		f.cursor.place = l.stamp
+		stalled.Reset(f.cfg.Timeout)
 	})
 	if err == nil {
 		f.cursor.place = to

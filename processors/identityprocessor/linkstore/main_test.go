@@ -35,11 +35,14 @@ type row struct {
 
 // fake is a store whose clock is the test's.
 type fake struct {
-	mu     sync.Mutex
-	rows   []row
-	away   bool
-	closed bool
-	breaks int // after so many rows of a reading it goes away; 0: never
+	mu    sync.Mutex
+	rows  []row
+	away  bool
+	hangs bool // it takes a question and never answers
+
+	hangsAtOnce bool // the first one already
+	closed      bool
+	breaks      int // after so many rows of a reading it goes away; 0: never
 
 	looks, carried int
 }
@@ -75,7 +78,12 @@ func (s *fake) visible(from, to int64) (out []link) {
 	return out
 }
 
-func (s *fake) recent(_ context.Context, since int64, reach time.Duration) (recent, error) {
+func (s *fake) recent(ctx context.Context, since int64, reach time.Duration) (recent, error) {
+	if s.hangsAtOnce {
+		if err := s.hang(ctx); err != nil {
+			return recent{}, err
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looks++
@@ -116,7 +124,22 @@ func (s *fake) inserts(_ context.Context, stamps []int64, each func(*link)) erro
 	return s.give(slices.DeleteFunc(s.visible(0, 1<<62), func(l link) bool { return !slices.Contains(stamps, l.stamp) }), each)
 }
 
-func (s *fake) between(_ context.Context, from, to int64, each func(*link)) error {
+// hang waits with the one who asks, where the store hangs.
+func (s *fake) hang(ctx context.Context) error {
+	s.mu.Lock()
+	hangs := s.hangs
+	s.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func (s *fake) between(ctx context.Context, from, to int64, each func(*link)) error {
+	if err := s.hang(ctx); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.away {
