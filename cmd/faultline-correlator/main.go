@@ -33,11 +33,12 @@ type Config struct {
 	Profile   string                  `yaml:"profile"` // built-in profile or file
 	Log       service.LogConfig       `yaml:"log"`
 	Judging   live.Config             `yaml:"judging"`   // judging as records arrive
+	Search    clickhouse.Limits       `yaml:"search"`    // what one search may cost the store; 0 is no limit
 	Telemetry service.TelemetryConfig `yaml:"telemetry"` // spans of its own requests; off by default
 }
 
 func defaultConfig() Config {
-	return Config{Listen: "127.0.0.1:8680", Log: service.DefaultLogConfig(), Judging: live.DefaultConfig()}
+	return Config{Listen: "127.0.0.1:8680", Log: service.DefaultLogConfig(), Judging: live.DefaultConfig(), Search: clickhouse.DefaultLimits()}
 }
 
 // Validate names the key that is wrong.
@@ -45,7 +46,11 @@ func (c Config) Validate() error {
 	if c.Listen == "" {
 		return errors.New("listen: is empty")
 	}
-	return errors.Join(c.Log.Validate(), c.Judging.Validate(), c.Telemetry.Validate())
+	var search error
+	if err := c.Search.Validate(); err != nil {
+		search = fmt.Errorf("search.%w", err)
+	}
+	return errors.Join(c.Log.Validate(), c.Judging.Validate(), search, c.Telemetry.Validate())
 }
 
 func main() {
@@ -87,7 +92,7 @@ func run(ctx context.Context, path string) error {
 	}
 	ops := service.NewOps()
 	ops.Ready("store", conn.Ping)
-	store := clickhouse.New(conn, p)
+	store := clickhouse.New(conn, p).WithLimits(cfg.Search)
 	server := api.New(store, p, rules.All(), log, ops.Registry)
 	group, within := errgroup.WithContext(ctx)
 	if cfg.Judging.Enabled {
