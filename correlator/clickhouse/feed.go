@@ -3,6 +3,8 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator/live"
@@ -21,9 +23,45 @@ func (l *Library) Arrivals(ctx context.Context, after live.Mark, most int) ([]*r
 		return nil, after, fmt.Errorf("read arrivals: %w", err)
 	}
 	if n := len(found); n > 0 {
-		after = live.Mark{Ingested: found[n-1].Ingested, Key: found[n-1].Key()[:16]} // as the column holds it
+		after = live.MarkOf(found[n-1])
 	}
 	return found, after, nil
+}
+
+// Marks implements live.Feed.
+func (l *Library) Marks(ctx context.Context, from, to int64) ([]live.Mark, error) {
+	rows, err := l.query(ctx, "arrival_marks", params{"from": moment(from), "to": moment(to)})
+	if err != nil {
+		return nil, fmt.Errorf("read marks of arrivals: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []live.Mark
+	for rows.Next() {
+		var m live.Mark
+		if err := rows.Scan(&m.Ingested, &m.Key); err != nil {
+			return nil, fmt.Errorf("read marks of arrivals: %w", err)
+		}
+		out = append(out, m)
+	}
+	return out, rows.Err()
+}
+
+// Fetch implements live.Feed.
+func (l *Library) Fetch(ctx context.Context, marks []live.Mark) ([]*record.Record, error) {
+	if len(marks) == 0 {
+		return nil, nil
+	}
+	from, to := marks[0].Ingested, marks[0].Ingested
+	keys, wanted := make([]string, len(marks)), make(map[live.Mark]bool, len(marks))
+	for i, m := range marks {
+		from, to = min(from, m.Ingested), max(to, m.Ingested)
+		keys[i], wanted[m] = quoted(m.Key), true
+	}
+	found, err := l.records(ctx, "arrivals_of", params{"from": moment(from), "to": moment(to), "keys": "[" + strings.Join(keys, ",") + "]"})
+	if err != nil {
+		return nil, fmt.Errorf("read late arrivals: %w", err)
+	}
+	return slices.DeleteFunc(found, func(r *record.Record) bool { return !wanted[live.MarkOf(r)] }), nil
 }
 
 // Renew implements live.Roster.

@@ -3,6 +3,7 @@ package clickhouse_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -65,6 +66,16 @@ func TestArrivals(t *testing.T) {
 	one, _ := read(live.Mark{}, 1)
 	if d := cmp.Diff(all, one); d != "" || len(all) != 3 {
 		t.Errorf("%d records: %s", len(all), d)
+	}
+	marks, err := l.Marks(t.Context(), 0, end.Ingested)
+	must(t, err)
+	if len(marks) != 3 {
+		t.Errorf("%d marks", len(marks))
+	}
+	late, err := l.Fetch(t.Context(), marks[1:])
+	must(t, err)
+	if len(late) != 2 || !slices.Contains(marks[1:], live.MarkOf(late[0])) || !slices.Contains(marks[1:], live.MarkOf(late[1])) {
+		t.Errorf("%d of %v", len(late), marks[1:])
 	}
 	fill(t, dsn, parsed(t, ending), false)
 	if more, _ := read(end, 1); len(more) != 2 {

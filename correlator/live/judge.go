@@ -70,7 +70,7 @@ func (s *Service) stirred(now time.Time) {
 // hinted asks for the stories of allocations that a Collector named as a record's, where nothing here says so yet.
 func (s *Service) hinted() {
 	for _, id := range s.desk.Hints() {
-		s.loader.want(id)
+		s.loader.want(id, true)
 	}
 }
 
@@ -129,7 +129,7 @@ func (s *Service) judge(ctx context.Context, begun time.Time) error {
 			s.queue.done(t.id)
 			continue
 		case !whole:
-			s.loader.want(t.id) // its beginning is in the store alone
+			s.loader.want(t.id, true) // its beginning is in the store alone
 			s.queue.done(t.id)
 			continue
 		}

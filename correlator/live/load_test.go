@@ -24,7 +24,7 @@ func (p *pipe) put(at time.Time, records []*record.Record) {
 	for _, r := range records {
 		r.Ingested = at.UnixNano()
 	}
-	slices.SortFunc(records, func(a, b *record.Record) int { return cmp.Compare(a.Key(), b.Key()) })
+	slices.SortFunc(records, func(a, b *record.Record) int { return compareMarks(MarkOf(a), MarkOf(b)) })
 	p.rows = append(p.rows, records...)
 }
 
@@ -32,19 +32,28 @@ func (p *pipe) Arrivals(_ context.Context, after Mark, most int) ([]*record.Reco
 	from, _ := slices.BinarySearchFunc(p.rows, after.Ingested, func(r *record.Record, t int64) int { return cmp.Compare(r.Ingested, t) })
 	var out []*record.Record
 	for _, r := range p.rows[from:] {
-		if r.Ingested == after.Ingested && r.Key() <= after.Key {
+		m := MarkOf(r)
+		if compareMarks(m, after) <= 0 {
 			continue
 		}
 		if len(out) == most {
 			break
 		}
 		one := *r
-		out = append(out, &one)
-	}
-	if n := len(out); n > 0 {
-		after = Mark{out[n-1].Ingested, out[n-1].Key()}
+		out, after = append(out, &one), m
 	}
 	return out, after, nil
+}
+
+func (p *pipe) Marks(_ context.Context, from, to int64) (out []Mark, err error) {
+	i, _ := slices.BinarySearchFunc(p.rows, from, func(r *record.Record, t int64) int { return cmp.Compare(r.Ingested, t) })
+	for _, r := range p.rows[i:] {
+		if r.Ingested > to {
+			break
+		}
+		out = append(out, MarkOf(r))
+	}
+	return out, nil
 }
 
 func cpu(t *testing.T) time.Duration {

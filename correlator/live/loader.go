@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +16,9 @@ type loader struct {
 
 	mu      sync.Mutex
 	queue   []string
-	waiting map[string]bool // in queue, being read, or read and not taken yet
+	urgent  []string        // those of which something arrived: read first
+	waiting map[string]bool // in a queue, being read, or read and not taken yet
+	asked   map[string]bool // being read, or read and not taken yet
 	read    []loaded
 	wake    chan struct{}
 }
@@ -33,18 +36,24 @@ const maxRead = 16
 const again = time.Second
 
 func newLoader(l correlator.Library) *loader {
-	return &loader{library: l, waiting: map[string]bool{}, wake: make(chan struct{}, 1)}
+	return &loader{library: l, waiting: map[string]bool{}, asked: map[string]bool{}, wake: make(chan struct{}, 1)}
 }
 
-// want asks for a story; asking again while it is under way changes nothing.
-func (l *loader) want(id string) {
+// want asks for a story; asking again while it is under way changes nothing. What is urgent overtakes.
+func (l *loader) want(id string, urgent bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.waiting[id] {
+	if l.asked[id] || l.waiting[id] && !urgent {
 		return
 	}
 	l.waiting[id] = true
-	l.queue = append(l.queue, id)
+	if urgent {
+		if !slices.Contains(l.urgent, id) {
+			l.urgent = append(l.urgent, id)
+		}
+	} else {
+		l.queue = append(l.queue, id)
+	}
 	l.signal()
 }
 
@@ -63,6 +72,7 @@ func (l *loader) take() []loaded {
 	l.read = nil
 	for _, one := range out {
 		delete(l.waiting, one.id)
+		delete(l.asked, one.id)
 	}
 	l.signal()
 	return out
@@ -78,12 +88,22 @@ func (l *loader) behind() int {
 func (l *loader) next() (string, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.queue) == 0 || len(l.read) >= maxRead {
-		return "", false
+	for len(l.read) < maxRead {
+		from := &l.urgent
+		if len(*from) == 0 {
+			from = &l.queue
+		}
+		if len(*from) == 0 {
+			break
+		}
+		id := (*from)[0]
+		*from = (*from)[1:]
+		if l.waiting[id] && !l.asked[id] { // else it was read on the other queue's account
+			l.asked[id] = true
+			return id, true
+		}
 	}
-	id := l.queue[0]
-	l.queue = l.queue[1:]
-	return id, true
+	return "", false
 }
 
 // run reads until ctx ends.
@@ -110,6 +130,7 @@ func (l *loader) run(ctx context.Context) {
 		l.mu.Lock()
 		if err != nil {
 			l.queue = append(l.queue, id)
+			delete(l.asked, id)
 		} else {
 			l.read = append(l.read, loaded{id: id, story: story})
 		}

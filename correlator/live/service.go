@@ -187,7 +187,7 @@ func (s *Service) adopt(ctx context.Context, now time.Time) error {
 		for _, one := range listed {
 			standing := correlator.Standing{State: one.State}
 			if holds, _ := s.desk.Holds(one.ID); !holds && s.share.mine(one.ID) && !standing.AtRest() {
-				s.loader.want(one.ID)
+				s.loader.want(one.ID, false)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -46,25 +47,43 @@ func (s *store) Arrivals(_ context.Context, after Mark, most int) ([]*record.Rec
 	}
 	var out []*record.Record
 	for _, r := range s.records {
-		if r.Ingested > after.Ingested || r.Ingested == after.Ingested && r.Key() > after.Key {
+		if compareMarks(MarkOf(r), after) > 0 {
 			one := *r
 			out = append(out, &one)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *record.Record) int {
-		if a.Ingested != b.Ingested {
-			return int(a.Ingested - b.Ingested)
-		}
-		if a.Key() < b.Key() {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(out, func(a, b *record.Record) int { return compareMarks(MarkOf(a), MarkOf(b)) })
 	out = out[:min(most, len(out))]
 	if n := len(out); n > 0 {
-		after = Mark{out[n-1].Ingested, out[n-1].Key()}
+		after = MarkOf(out[n-1])
 	}
 	return out, after, nil
+}
+
+func compareMarks(a, b Mark) int {
+	return cmp.Or(cmp.Compare(a.Ingested, b.Ingested), cmp.Compare(a.Key, b.Key))
+}
+
+func (s *store) Marks(_ context.Context, from, to int64) (out []Mark, err error) {
+	if s.away {
+		return nil, errAway
+	}
+	for _, r := range s.records {
+		if r.Ingested >= from && r.Ingested <= to {
+			out = append(out, MarkOf(r))
+		}
+	}
+	return out, nil
+}
+
+func (s *store) Fetch(_ context.Context, marks []Mark) (out []*record.Record, err error) {
+	for _, r := range s.records {
+		if slices.Contains(marks, MarkOf(r)) {
+			one := *r
+			out = append(out, &one)
+		}
+	}
+	return out, nil
 }
 
 func (s *store) Write(ctx context.Context, revisions []correlator.Revision) error {
@@ -186,7 +205,7 @@ func TestWhatIsKeptIsWhatTheWholeStorySays(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := said[want.ID].Standing
-			if d := cmp.Diff(want.Essence(), got.Essence()); d != "" {
+			if d := gocmp.Diff(want.Essence(), got.Essence()); d != "" {
 				t.Errorf("%s: %s: the whole story (-) and what was kept (+):\n%s", one.Name, want.ID, d)
 			}
 		}
@@ -239,7 +258,7 @@ func TestWrittenOnChange(t *testing.T) {
 	g.settle(t)
 	st.take(g.clock, parse(t, fails)...) // delivered twice
 	g.settle(t)
-	if d := cmp.Diff([]string{"first none 4", "records attributed 2"}, g.history(t)); d != "" {
+	if d := gocmp.Diff([]string{"first none 4", "records attributed 2"}, g.history(t)); d != "" {
 		t.Error(d)
 	}
 	list, _ := st.History(t.Context(), "a-1", 100)
@@ -265,7 +284,7 @@ func TestTimePasses(t *testing.T) {
 	st.take(g.clock, parse(t, "10:09:00 db heartbeat component=db")...)
 	g.settle(t)
 	history := g.history(t)
-	if d := cmp.Diff([]string{"first none 4", "time undetermined 0"}, history); d != "" {
+	if d := gocmp.Diff([]string{"first none 4", "time undetermined 0"}, history); d != "" {
 		t.Error(d)
 	}
 	// A sign of life of the one who owes the step makes it his.
@@ -308,7 +327,7 @@ func TestARestartSaysNothingTwice(t *testing.T) {
 	}
 	st.take(later.clock, parse(t, fails)...)
 	later.settle(t)
-	if d := cmp.Diff([]string{"first none 4", "records attributed 2"}, later.history(t)); d != "" {
+	if d := gocmp.Diff([]string{"first none 4", "records attributed 2"}, later.history(t)); d != "" {
 		t.Error(d)
 	}
 }
@@ -327,7 +346,7 @@ func TestTheStoreIsAway(t *testing.T) {
 	}
 	st.away = false
 	g.settle(t)
-	if d := cmp.Diff([]string{"first none 4", "records attributed 2"}, g.history(t)); d != "" {
+	if d := gocmp.Diff([]string{"first none 4", "records attributed 2"}, g.history(t)); d != "" {
 		t.Error(d)
 	}
 	if got := g.value(t, "failures_total"); got != 5 {
