@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/collector/component/componenttest"
@@ -117,7 +118,7 @@ func TestLearntFromTheStore(t *testing.T) {
 			}
 		}
 		links := linkstore.DefaultConfig()
-		links.DSN = cfg.DSN
+		links.DSN, links.WarmStart.MaxWait = cfg.DSN, time.Minute
 		f, err := linkstore.New(&links, x, componenttest.NewNopTelemetrySettings())
 		if err != nil {
 			t.Fatal(err)
