@@ -1,0 +1,43 @@
+-- Log records under the names and types of contrib's clickhouseexporter (v0.161.0), for whoever reads such
+-- tables: Grafana's ClickHouse data source, ClickStack. Columns that are conditions pass as they are, so
+-- that filters on ServiceName, TraceId and Timestamp reach the table's indexes. LogAttributes hold the
+-- identifiers that were stamped as well. What is not kept (trace flags, schema addresses, a scope's version
+-- and attributes) is empty. A record that was delivered twice may stand here twice.
+CREATE VIEW IF NOT EXISTS otel_logs
+(
+    Timestamp          DateTime64(9),
+    TraceId            String,
+    SpanId             String,
+    TraceFlags         UInt8,
+    SeverityText       LowCardinality(String),
+    SeverityNumber     UInt8,
+    ServiceName        LowCardinality(String),
+    Body               String,
+    ResourceSchemaUrl  LowCardinality(String),
+    ResourceAttributes Map(LowCardinality(String), String),
+    ScopeSchemaUrl     LowCardinality(String),
+    ScopeName          String,
+    ScopeVersion       LowCardinality(String),
+    ScopeAttributes    Map(LowCardinality(String), String),
+    LogAttributes      Map(LowCardinality(String), String),
+    EventName          String
+)
+AS SELECT
+    time AS Timestamp,
+    trace_id AS TraceId,
+    span_id AS SpanId,
+    0 AS TraceFlags,
+    severity_text AS SeverityText,
+    least(greatest(severity, 0), 255) AS SeverityNumber,
+    service AS ServiceName,
+    body AS Body,
+    '' AS ResourceSchemaUrl,
+    resource AS ResourceAttributes,
+    '' AS ScopeSchemaUrl,
+    scope AS ScopeName,
+    '' AS ScopeVersion,
+    map() AS ScopeAttributes,
+    mapConcat(attrs, stamped) AS LogAttributes,
+    name AS EventName
+FROM events
+WHERE signal = 'log'
