@@ -63,6 +63,7 @@ func findTroubles(c *Case) []*Trouble {
 	var deep []*Trouble
 	deep = append(deep, taskTroubles(c)...)
 	deep = append(deep, jobTroubles(c)...)
+	deep = append(deep, blindTroubles(c)...)
 	deep = append(deep, outboxTroubles(c)...)
 	calls, complaints := requestTroubles(c)
 	out := slices.Concat(deep, calls)

@@ -28,12 +28,8 @@ const (
 // selects says whether an event belongs to a selection.
 func (c *Case) selects(s sight, e *Event) bool {
 	switch s.what {
-	case seeLayer:
-		return e.inLayer(s.layer)
 	case seeOf:
 		return e.inLayer(s.layer) && Names(e, s.name)
-	case seeEvent:
-		return e.Is(s.name)
 	case seeFailing:
 		return tellsOfFailure(e)
 	case seeBoot:
@@ -68,15 +64,42 @@ func (c *Case) see(s sight) view {
 		if _, ok := in[s]; ok {
 			continue
 		}
-		list := []*Event{}
-		for _, e := range in[sight{}] {
-			if c.selects(s, e) {
-				list = append(list, e)
+		switch s.what {
+		case seeEvent, seeLayer:
+			// All names, or all layers, in one pass: rules ask for one after the other.
+			if _, done := in[sight{what: s.what}]; !done {
+				in[sight{what: s.what}] = []*Event{}
+				sortOut(in, s.what)
 			}
+		default:
+			list := []*Event{}
+			for _, e := range in[sight{}] {
+				if c.selects(s, e) {
+					list = append(list, e)
+				}
+			}
+			in[s] = list
 		}
-		in[s] = list
 	}
 	return view{c.seen[s], c.around.seen[s]}
+}
+
+// sortOut makes the selections of every event's name, or of every layer.
+func sortOut(in map[sight][]*Event, what string) {
+	for _, e := range in[sight{}] {
+		if what == seeEvent {
+			if e.IsEvent() {
+				s := sight{seeEvent, "", e.Name}
+				in[s] = append(in[s], e)
+			}
+			continue
+		}
+		for i, layer := range [...]string{e.Layer, e.beats} {
+			if s := (sight{seeLayer, layer, ""}); layer != "" && (i == 0 || layer != e.Layer) {
+				in[s] = append(in[s], e)
+			}
+		}
+	}
 }
 
 // each calls look for the events of [from, to], in order of time.

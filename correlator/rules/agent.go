@@ -119,9 +119,25 @@ func rebooted(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if before == nil || after == nil || before.Own(identity.Boot) == after.Own(identity.Boot) {
 		return nil
 	}
-	return []correlator.Evidence{{
+	ev := correlator.Evidence{
 		Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: min(after.At, t.At),
 		Records: append([]*correlator.Event{before, after}, t.Cites...),
 		Summary: "node " + t.Node + " came up with another boot id while the task was claimed",
-	}}
+	}
+	// A kernel that ends says so to nobody; the next boot finds its last words (pstore).
+	c.EachBoot(t.Node, after.At, after.At+int64(bootTime), func(e *correlator.Event) {
+		if s := named(e); s != nil && s.Layer == semconv.LayerNode && e.Own(identity.Boot) == after.Own(identity.Boot) && holds(e.Text, savedWords) && ev.Rule == "" {
+			ev.Rule, ev.Mechanism, ev.Weight = s.ID, s.Mechanism, correlator.Specific
+			ev.Records = append(ev.Records, e)
+			ev.Summary = s.Summary + ", as the next boot found" + quote(e)
+			ev.NextCheck, ev.SafeAction = s.NextCheck, s.SafeAction
+		}
+	})
+	return []correlator.Evidence{ev}
 }
+
+// bootTime is how long after a machine came up its last words of before may be found.
+const bootTime = 15 * time.Minute
+
+// savedWords are how what was saved over a boot is called.
+var savedWords = []string{"pstore", "dmesg-efi", "dmesg-ramoops", "dmesg-erst", "kdump", "vmcore", "crash dump", "previous boot", "last boot"}

@@ -50,6 +50,10 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if best.HTTP.Status != 0 {
 		ev.Summary = fmt.Sprintf("the caller was refused with %d", best.HTTP.Status) + quote(best)
 	}
+	if ev.Mechanism == "" { // a decision, not a credential: whoever changed what is decided by
+		ev.Rule, ev.Layer, ev.Mechanism, ev.Onset = "api_auth.refused", semconv.LayerAPIAuth, "policy", ev.Records[0].At
+		ev = byRollout(c, ev, "policy", "authconfig", "policy", "policies", "rbac", "subjects", "rego", "permission", "role")
+	}
 	return []correlator.Evidence{ev}
 }
 
