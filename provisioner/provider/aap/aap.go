@@ -74,7 +74,7 @@ func (c *Controller) Identity() provider.Identity {
 	return provider.Identity{Provider: Name, Instance: c.config.Instance}
 }
 
-// Traits: jobs can be canceled, and a failed deprovision blocks the release.
+// Traits say that jobs can be canceled, and that a failed deprovision blocks the release.
 func (c *Controller) Traits() provider.Traits {
 	return provider.Traits{Cancels: true, Blocks: true, Poll: c.config.Poll, Settle: c.caller.Timeout()}
 }

@@ -93,7 +93,7 @@ func (w *Webhook) Identity() provider.Identity {
 	return provider.Identity{Provider: Name, Instance: w.config.Instance}
 }
 
-// Traits: nothing can be canceled, and a failed deprovision does not block.
+// Traits say that nothing can be canceled, and that a failed deprovision does not block.
 func (w *Webhook) Traits() provider.Traits {
 	return provider.Traits{Poll: w.config.Watch, Settle: w.config.Settle}
 }
