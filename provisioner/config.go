@@ -24,6 +24,7 @@ type Config struct {
 	Workflow  workflow.Config   `yaml:"workflow"`
 	Fleet     fleet.Config      `yaml:"fleet"`
 	Outbox    outbox.Config     `yaml:"outbox"`
+	Providers Providers         `yaml:"providers"`
 }
 
 // DefaultConfig listens on this machine only.
@@ -48,5 +49,5 @@ func (c Config) Validate() error {
 	if c.Grace <= 0 || c.Slow < 0 {
 		own = append(own, errors.New("grace must be positive, slow not negative"))
 	}
-	return errors.Join(append(own, c.Log.Validate(), c.Telemetry.Validate(), c.Workflow.Validate(), c.Fleet.Validate(), c.Outbox.Validate())...)
+	return errors.Join(append(own, c.Log.Validate(), c.Telemetry.Validate(), c.Workflow.Validate(), c.Fleet.Validate(), c.Outbox.Validate(), c.Providers.Validate())...)
 }

@@ -53,6 +53,11 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 
 	engine := workflow.New(s, c.Workflow, says, log)
+	closeProviders, err := c.Providers.use(engine, says)
+	defer closeProviders()
+	if err != nil {
+		return fmt.Errorf("open providers: %w", err)
+	}
 	relay := outbox.New(s, engine, c.Outbox, relaySays, log)
 	agents := fleet.New(s, c.Fleet, says)
 	tenants := control.New(s, c.Fleet.TokenLife)

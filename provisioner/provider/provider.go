@@ -5,6 +5,8 @@ package provider
 
 import (
 	"context"
+	"fmt"
+	"hash/fnv"
 	"time"
 )
 
@@ -124,4 +126,11 @@ type Provider interface {
 	// Project writes what is known of the job on the resource, for those who look there, and tells what
 	// then stands there.
 	Project(ctx context.Context, j Job, s Status) (shown Status, err error)
+}
+
+// ConfigVersion is the version of what is wanted: FNV-1a of 64 bits over all that decides it.
+func ConfigVersion(template, pool string) string {
+	sum := fnv.New64a()
+	_, _ = fmt.Fprintf(sum, `{"pool":%q,"templateID":%q}`, pool, template)
+	return fmt.Sprintf("%016x", sum.Sum64())
 }

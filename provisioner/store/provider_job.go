@@ -135,6 +135,14 @@ func (t *Tx) LeaseProviderJob(j *ProviderJob, lease string, until time.Time) (bo
 	return n == 1, nil
 }
 
+// LaunchProviderJob writes that the lease's holder is about to launch; false: somebody else holds the job
+// by now, or its end is wanted.
+func (t *Tx) LaunchProviderJob(j ProviderJob) (bool, error) {
+	n, err := t.exec(`UPDATE provider_jobs SET phase = 'launching', launched_at = ? WHERE job_key = ? AND lease = ? AND phase = 'wanted' AND cancel_at = 0`,
+		nanos(j.LaunchedAt), j.Key, j.Lease)
+	return n == 1, err
+}
+
 // CancelProviderJob writes that the job's end is wanted; the driver sees to it. Asking again changes
 // nothing.
 func (t *Tx) CancelProviderJob(key string) error {
@@ -177,9 +185,13 @@ func (t *Tx) SaveProviderJob(j *ProviderJob) (bool, error) {
 // CloseProviderJob ends a job that nobody follows any more: it was never sent, or cannot be stopped. What
 // is known of it stays.
 func (t *Tx) CloseProviderJob(j ProviderJob, s provider.Status) error {
-	if _, err := t.exec(`UPDATE provider_jobs SET phase = 'ended', lease = '', state = ?, raw = ?, message = ?, explanation = ?, result = ? WHERE job_key = ?`,
-		string(s.State), s.Raw, s.Message, s.Explanation, string(s.Result), j.Key); err != nil {
+	n, err := t.exec(`UPDATE provider_jobs SET phase = 'ended', lease = '', state = ?, raw = ?, message = ?, explanation = ?, result = ? WHERE job_key = ? AND phase = ?`,
+		string(s.State), s.Raw, s.Message, s.Explanation, string(s.Result), j.Key, j.Phase)
+	if err != nil {
 		return fmt.Errorf("close provider job: %w", err)
+	}
+	if n != 1 {
+		return fmt.Errorf("close provider job %s: it is no longer %s", j.Key, j.Phase)
 	}
 	changed := s.State != j.Status.State || s.Message != j.Status.Message
 	if j.Status = s; changed && j.JobID != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -26,11 +27,14 @@ type Engine struct {
 	config Config
 	says   *telemetry.Source
 	log    *slog.Logger
+	driver *driver
 }
 
 // New makes an engine; says speaks for it in telemetry.
 func New(s *store.Store, c Config, says *telemetry.Source, log *slog.Logger) *Engine {
-	return &Engine{s, c, says, log}
+	e := &Engine{store: s, config: c, says: says, log: log}
+	e.driver = newDriver(e)
+	return e
 }
 
 // Publish starts the workflow that a message asks for, once. Other subjects are for others.
@@ -54,6 +58,9 @@ func (e *Engine) Publish(ctx context.Context, m store.Message) error {
 
 // Run works until ctx ends.
 func (e *Engine) Run(ctx context.Context) error {
+	var driving sync.WaitGroup
+	defer driving.Wait()
+	driving.Go(func() { e.driver.run(ctx) })
 	tick := time.NewTicker(e.config.Tick)
 	defer tick.Stop()
 	for {

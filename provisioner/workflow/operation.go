@@ -3,6 +3,7 @@ package workflow
 import (
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/lifecycle"
+	"github.com/faultline-io/faultline/provisioner/provider"
 )
 
 // Types of tasks that node agents know.
@@ -30,29 +31,29 @@ func operations() map[string]operation {
 		lifecycle.OperationProvision: {
 			wanted: states(semconv.Requested, semconv.Reserved, semconv.Provisioning),
 			steps: []step{
-				{"place", place},
-				{"start", start},
-				{"prepare", task(TaskPrepare)},
-				{"provision", task(TaskProvision)},
-				{"activate", activate},
+				{"place", either(setAside, place)},
+				{"start", either(startProvided, start)},
+				{"prepare", either(skip, task(TaskPrepare))},
+				{"provision", either(provide(provider.Provision), task(TaskProvision))},
+				{"activate", either(activateProvided, activate)},
 			},
 			giveUp: failProvision,
 		},
 		lifecycle.OperationRelease: {
 			wanted: states(semconv.Releasing),
 			steps: []step{
-				{"deprovision", task(TaskDeprovision)},
-				{"wipe", task(TaskWipe)},
-				{"give back", giveBack(semconv.Released)},
+				{"deprovision", either(provide(provider.Deprovision), task(TaskDeprovision))},
+				{"wipe", either(skip, task(TaskWipe))},
+				{"give back", either(giveBackProvided(semconv.Released), giveBack(semconv.Released))},
 			},
 			giveUp: failRelease,
 		},
 		lifecycle.OperationCancel: {
 			wanted: states(semconv.Canceling, semconv.Releasing),
 			steps: []step{
-				{"stop work", stopWork},
-				{"wipe", task(TaskWipe)},
-				{"give back", giveBack(semconv.Canceled)},
+				{"stop work", either(stopProvided, stopWork)},
+				{"wipe", either(provide(provider.Deprovision), task(TaskWipe))},
+				{"give back", either(giveBackProvided(semconv.Canceled), giveBack(semconv.Canceled))},
 			},
 			giveUp: failRelease,
 		},

@@ -65,7 +65,7 @@ func (b *bench) open(t *testing.T, c aap.Config) *aap.Controller {
 }
 
 func request(id, template, operation string) provider.Request {
-	version := hub.ConfigVersion(template, "p")
+	version := provider.ConfigVersion(template, "p")
 	return provider.Request{
 		Key: id + "/" + operation + "/" + version + "/1", AllocationID: id, Operation: operation, ConfigVersion: version, Pool: "p", Template: template,
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/faultline-io/faultline/internal/lab/hubsim"
 	"github.com/faultline-io/faultline/provisioner/provider"
 	"github.com/faultline-io/faultline/provisioner/provider/eda"
-	"github.com/faultline-io/faultline/provisioner/provider/hub"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -45,7 +44,7 @@ func request(operation string) provider.Request {
 }
 
 func requestFor(template, operation string) provider.Request {
-	version := hub.ConfigVersion(template, "p")
+	version := provider.ConfigVersion(template, "p")
 	return provider.Request{Key: "k/" + operation, AllocationID: "a-1", Operation: operation, ConfigVersion: version, Pool: "p", Template: template}
 }
 

@@ -6,7 +6,6 @@ package hub
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"net/http"
 	"net/url"
 	"strings"
@@ -120,13 +119,6 @@ func Name(allocation string) string {
 		}
 		return '-'
 	}, strings.ToLower(allocation))
-}
-
-// ConfigVersion is the version of a specification: FNV-1a of 64 bits over what decides it.
-func ConfigVersion(template, pool string) string {
-	sum := fnv.New64a()
-	_, _ = fmt.Fprintf(sum, `{"pool":%q,"templateID":%q}`, pool, template)
-	return fmt.Sprintf("%016x", sum.Sum64())
 }
 
 func (h *Hub) path(name string) string {
