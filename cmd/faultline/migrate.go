@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -101,6 +102,37 @@ func (f *storeFlags) withStore(ctx context.Context, do func(context.Context, *sc
 	return errors.Join(do(ctx, s, c), s.Close())
 }
 
+// retain sets the retention where the configuration states one of its own: the migrations have set the defaults.
+func (c migrateConfig) retain(ctx context.Context, s *schema.Store, log *slog.Logger, dry bool) ([]string, error) {
+	if c.Retention == schema.DefaultRetention() {
+		return nil, nil
+	}
+	return s.Retain(ctx, log, c.Retention, c.Cluster, dry)
+}
+
+// showPending prints the SQL that is missing, and gives errPending where there is any.
+func showPending(ctx context.Context, s *schema.Store, c migrateConfig, log *slog.Logger, out io.Writer) error {
+	todo, err := s.Pending(ctx, c.Cluster)
+	if err != nil {
+		return err
+	}
+	for _, m := range todo {
+		_, _ = fmt.Fprintf(out, "-- %s\n%s;\n\n", m.Name, strings.Join(m.Statements, ";\n"))
+	}
+	retention, err := c.retain(ctx, s, log, true)
+	if err != nil && !errors.Is(err, schema.ErrNoTables) {
+		return err
+	}
+	for _, text := range retention {
+		_, _ = fmt.Fprintf(out, "-- retention\n%s;\n\n", text)
+	}
+	if len(todo)+len(retention) > 0 {
+		return errPending
+	}
+	_, _ = fmt.Fprintln(out, "-- nothing is missing")
+	return nil
+}
+
 func migrateCommand() *cobra.Command {
 	var f storeFlags
 	dry := false
@@ -109,30 +141,21 @@ func migrateCommand() *cobra.Command {
 		Short: "Bring the store's tables up to this version, on one server or on a cluster",
 		Long: `Applies what is missing, in order and under a lock: any number may run at once, and one that is killed is
 continued by the next. Services do this themselves at their start; it is of use before an upgrade, where they may not
-(create_schema: false), and for a cluster (docs/cluster.md).
+(create_schema: false), and for a cluster (docs/cluster.md). With --config it sets the retention that the file states, too.
 
 Exit status: 0 nothing is missing any more, 4 with --dry-run: something is missing, 1 anything else.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.withStore(cmd.Context(), func(ctx context.Context, s *schema.Store, c migrateConfig) error {
-				out := cmd.OutOrStdout()
-				todo, err := s.Pending(ctx, c.Cluster)
-				if err != nil {
+				log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
+				if dry {
+					return showPending(ctx, s, c, log, cmd.OutOrStdout())
+				}
+				if err := s.Migrate(ctx, log, c.Cluster); err != nil {
 					return err
 				}
-				if len(todo) == 0 {
-					_, _ = fmt.Fprintln(out, "-- nothing is missing")
-					return nil
-				}
-				if dry {
-					for _, m := range todo {
-						_, _ = fmt.Fprintf(out, "-- %s\n%s;\n\n", m.Name, strings.Join(m.Statements, ";\n"))
-					}
-					_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "faultline: %d migrations are missing\n", len(todo))
-					return errPending
-				}
-				log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
-				return s.Migrate(ctx, log, c.Cluster)
+				_, err := c.retain(ctx, s, log, false)
+				return err
 			})
 		},
 	}

@@ -50,7 +50,10 @@ func TestStoreIsLookedAfter(t *testing.T) {
 	if out, err := askStore(t, "store", "retention", "--config", config, "--dry-run"); !errors.Is(err, errPending) || !strings.Contains(out, "toIntervalDay(10)") {
 		t.Errorf("%v: %s", err, out)
 	}
-	if _, err := askStore(t, "store", "retention", "--config", config); err != nil {
+	if out, err := askStore(t, "migrate", "--config", config, "--dry-run"); !errors.Is(err, errPending) || !strings.Contains(out, "-- retention") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if _, err := askStore(t, "migrate", "--config", config); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := askStore(t, "store", "retention", "--config", config); err != nil || !strings.Contains(out, "nothing to change") {
