@@ -13,13 +13,10 @@ import (
 )
 
 // columnsOf lists what SELECT * gives, with types.
-func columnsOf(t *testing.T, conn driver.Conn, table string) (out []string) {
+func columnsOf(t *testing.T, conn driver.Conn, table string) []string {
 	t.Helper()
-	for _, line := range texts(t, conn, "SELECT concat(name, ' ', type) FROM system.columns WHERE database = currentDatabase() AND table = '"+table+
-		"' AND default_kind != 'MATERIALIZED' ORDER BY position") {
-		out = append(out, line)
-	}
-	return out
+	return texts(t, conn, "SELECT concat(name, ' ', type) FROM system.columns WHERE database = currentDatabase() AND table = '"+table+
+		"' AND default_kind != 'MATERIALIZED' ORDER BY position")
 }
 
 func texts(t *testing.T, conn driver.Conn, query string) (out []string) {
