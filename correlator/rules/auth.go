@@ -27,12 +27,14 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		}
 		ev.Records = append(ev.Records, e)
 		switch e.Layer {
-		case semconv.LayerAPIAuth:
+		case semconv.LayerAPIAuth, semconv.LayerProvider: // a provider decides for itself whom it lets in
 			ev.Directness = correlator.Itself
+		case semconv.LayerWorkflow:
+			ev.Directness = min(ev.Directness, correlator.Caller)
 		case semconv.LayerAPI, semconv.LayerIngress:
 			ev.Directness = min(ev.Directness, correlator.Caller)
 		}
-		if e.HTTP.Status == 401 || strings.Contains(e.Text, "unauthenticated") {
+		if e.HTTP.Status == 401 || holds(e.Text, []string{"unauthenticated", "status 401", "status code 401", "status code: 401", "401 unauthorized"}) {
 			ev.Mechanism = "credential"
 		}
 	}
@@ -71,7 +73,7 @@ func refusal(e *correlator.Event) bool {
 		return true
 	}
 	// The protocol's own words, whoever passes them on; a wrapper that merely mentions a number says less.
-	if holds(e.Text, []string{"401 unauthorized", "unauthorized: 401", "403 forbidden", "forbidden: 403", "status 401 received", "status 403 received"}) {
+	if holds(e.Text, []string{"401 unauthorized", "unauthorized: 401", "403 forbidden", "forbidden: 403", "status 401 received", "status 403 received", "status code 401", "status code 403", "status code: 401", "status code: 403"}) {
 		return true
 	}
 	switch e.Layer {

@@ -92,6 +92,9 @@ func holds(text string, words []string) bool {
 // notStarted are the words of a platform that could not start what was rolled out.
 var notStarted = []string{"imagepullbackoff", "errimagepull", "failed to pull image", "createcontainerconfigerror", "back-off pulling image", "manifest unknown"}
 
+// notReady are the words of a service that runs and serves nobody.
+var notReady = []string{"readiness", "not ready", "unready", "failed to start", "cannot start", "startup failed", "not serving"}
+
 // noBackend hands a proxy's finding over to whatever keeps its back end away, where that is on record
 // (domain facts §4.10, rule 5: the owner is why the back end is dead).
 func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evidence) func(*correlator.Case, *correlator.Trouble) []correlator.Evidence {
@@ -107,8 +110,19 @@ func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evi
 					ev.NextCheck, ev.SafeAction = "the image and version of the last rollout", "roll back"
 					break
 				}
+				// Whoever says of itself why it is not ready owns that the proxy has nobody to ask.
+				if e.Severity >= 17 && e.Layer == semconv.LayerAPI && e.At <= t.At && holds(e.Text, notReady) {
+					ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "api.not_ready", semconv.LayerAPI, "not_ready", correlator.Specific
+					ev.Records, ev.Onset = append([]*correlator.Event{e}, ev.Records...), e.At
+					ev.Summary = "the back end is not ready, by its own word" + quote(e)
+					ev.NextCheck, ev.SafeAction = "what it waits for, in its own log", "remove that; the route is as it should be"
+					break
+				}
 			}
 		}
-		return found
+		return slices.DeleteFunc(found, func(ev correlator.Evidence) bool {
+			// Of a back end of which nothing is heard nobody can say whether it is the route that is missing.
+			return ev.Rule == "" && c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -15,7 +16,7 @@ func provider() []correlator.Rule {
 		Looks:      "a provider's job that ran and failed, by the provider's own state",
 		NextCheck:  "the job's explanation and the task that failed in it",
 		SafeAction: "fix what the job names, then a new attempt; do not strip finalizers",
-		Find: func(_ *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+		Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			if t.Kind != correlator.JobTrouble {
 				return nil
 			}
@@ -26,6 +27,9 @@ func provider() []correlator.Rule {
 			directness := correlator.Itself
 			if last.Layer != semconv.LayerProvider && last.Attr(semconv.ProviderStatus) == "" && last.Attr(semconv.ProviderExplanation) == "" {
 				directness = correlator.Caller // the operator's word for it, not the provider's
+				if slices.ContainsFunc(c.Failures(t), neverLaunched) {
+					return nil
+				}
 			}
 			return []correlator.Evidence{{
 				Weight: correlator.Telling, Directness: directness, Certain: last.Attr(semconv.ProviderExplanation) != "",
@@ -45,6 +49,12 @@ func provider() []correlator.Rule {
 		SafeAction: "adopt the first job; do not delete what it made",
 		Find:       launchedTwice,
 	}}
+}
+
+// neverLaunched says whether a record tells of a launch that was answered with an error: what is called a failed
+// job then never was one.
+func neverLaunched(e *correlator.Event) bool {
+	return e.Layer == semconv.LayerWorkflow && (strings.Contains(e.Text, "non-success status code") || e.SpanKind == "client" && e.HTTP.Method == "POST" && e.HTTP.Status >= 400)
 }
 
 // reimagedUnasked reads the provider's own record of what it did to the machine during the claim.
