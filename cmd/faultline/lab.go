@@ -13,7 +13,7 @@ import (
 )
 
 func labCommand() *cobra.Command {
-	path := ""
+	path, export, count, stories := "", "", 0, []string(nil)
 	cmd := &cobra.Command{
 		Use:   "lab",
 		Short: "Run the simulated platform against a provisioner (faultline up does both)",
@@ -23,11 +23,27 @@ func labCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			flags := cmd.Flags()
+			if flags.Changed("export") {
+				cfg.Export = export
+			}
+			if flags.Changed("count") {
+				cfg.Count = count
+			}
+			if flags.Changed("story") {
+				cfg.Stories = stories
+			}
+			if err := cfg.Validate(); err != nil {
+				return err
+			}
 			return lab.Run(cmd.Context(), cfg, service.DefaultLogConfig().NewLogger(os.Stderr, "lab"))
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "YAML configuration")
-	cmd.AddCommand(examplesCommand())
+	cmd.Flags().StringVar(&export, "export", "", "append everything that the lab says to this file, as OTLP/JSON lines")
+	cmd.Flags().IntVar(&count, "count", 0, "allocations to make (default: without end)")
+	cmd.Flags().StringSliceVar(&stories, "story", nil, "stories to play, comma-separated or repeated (default: all)")
+	cmd.AddCommand(examplesCommand(), deletionCommand())
 	return cmd
 }
 

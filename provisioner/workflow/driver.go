@@ -23,6 +23,9 @@ type driver struct {
 	pools  map[string]provider.Identity
 }
 
+// projections is how often a view is written before it is left behind; the next change writes it again.
+const projections = 3
+
 // visits is the number of jobs that are looked at at one time.
 const visits = 16
 
@@ -241,6 +244,12 @@ func (d *driver) follow(ctx context.Context, p provider.Provider, j store.Provid
 	} else {
 		j.Status, j.Failure, j.PolledAt = s, "", d.engine.store.Now()
 	}
+	if !j.CancelAt.IsZero() && !p.Traits().Cancels && j.Operation == provider.Provision && j.Status.Result == provider.Open {
+		j.Status.Result = provider.Lost // nobody can stop it, and nobody waits for it any more
+		if !j.Status.State.Terminal() && j.Status.State != provider.Unknown {
+			j.Status = provider.Status{State: provider.Unknown, Raw: j.Status.Raw, Message: "left to itself: it cannot be canceled", Result: provider.Lost}
+		}
+	}
 	if j.Status != before {
 		d.project(ctx, p, j)
 	}
@@ -282,7 +291,12 @@ func (d *driver) project(ctx context.Context, p provider.Provider, j store.Provi
 	}
 	ctx, span := d.engine.says.Start(ctx, "project "+j.Name(), telemetry.Internal)
 	defer span.End()
-	shown, err := p.Project(ctx, job, j.Status)
+	var shown provider.Status
+	for range projections {
+		if shown, err = p.Project(ctx, job, j.Status); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
 	if err != nil {
 		span.Fail(err, string(provider.KindOf(err)))
 		d.complain(ctx, j, "project", err)

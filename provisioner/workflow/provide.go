@@ -115,7 +115,7 @@ func (r *run) want(id provider.Identity, operation string, attempt int) error {
 }
 
 // settle sees to it that no provision goes on when cleanup begins: it is canceled and waited for. One
-// that cannot be canceled is left alone; its provider knows how to clean up after it.
+// that cannot be canceled is looked at once more and left alone; its provider cleans up after it.
 func (r *run) settle(jobs []store.ProviderJob) (outcome, error) {
 	for _, j := range jobs {
 		if j.Operation != provider.Provision {
@@ -126,15 +126,6 @@ func (r *run) settle(jobs []store.ProviderJob) (outcome, error) {
 		case j.Phase == store.JobEnded && (j.Status.State.Terminal() || j.JobID == "" || p == nil || !p.Traits().Cancels || j.Status.Raw == purged):
 		case j.Phase == store.JobWanted:
 			if err := r.tx.CloseProviderJob(j, provider.Status{State: provider.Canceled, Message: "canceled before it was launched", Result: provider.Lost}); err != nil {
-				return outcome{}, err
-			}
-		case p != nil && !p.Traits().Cancels && j.Phase == store.JobFollowing:
-			s := j.Status
-			s.Result = provider.Lost
-			if s.State != provider.Unknown { // nobody knows how far it has come
-				s = provider.Status{State: provider.Unknown, Raw: s.Raw, Message: "left to itself: it cannot be canceled", Result: provider.Lost}
-			}
-			if err := r.tx.CloseProviderJob(j, s); err != nil {
 				return outcome{}, err
 			}
 		case j.Phase == store.JobEnded && !j.CancelAt.IsZero():

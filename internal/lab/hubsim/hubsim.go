@@ -22,17 +22,18 @@ type Hub struct {
 	mu        sync.Mutex
 	version   int64
 	resources map[string]*hub.Resource
-	machines  map[string]string // machine → name of the resource it is labelled with
+	machines  map[string]string        // machine → name of the resource it is labelled with
+	leases    map[string]chan struct{} // resource → closed when its playbook ends
 	watch     func(hub.Resource)
 }
 
 // New makes an empty hub. token is what callers must bear; empty: anyone may call.
 func New(token string) *Hub {
-	return &Hub{token: token, resources: map[string]*hub.Resource{}, machines: map[string]string{}}
+	return &Hub{token: token, resources: map[string]*hub.Resource{}, machines: map[string]string{}, leases: map[string]chan struct{}{}}
 }
 
-// Watch has f told of every state that a resource's status passes through. Set it before the first call.
-func (h *Hub) Watch(f func(hub.Resource)) { h.watch = f }
+// Watch has f told of every state that a resource's status passes through. One watcher at a time; it must not call back.
+func (h *Hub) Watch(f func(hub.Resource)) { h.mu.Lock(); defer h.mu.Unlock(); h.watch = f }
 
 // Handler serves the API.
 func (h *Hub) Handler() http.Handler {

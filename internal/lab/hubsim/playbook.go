@@ -35,6 +35,11 @@ func (h *Hub) Create(ctx context.Context, name string, takes time.Duration) erro
 		return fmt.Errorf("TASK [set finalizer] failed: computeinstances %s not found", name)
 	}
 	how := r.Spec.TemplateID
+	release, _ := h.hold(name)
+	if release == nil {
+		return errors.New("TASK [acquire lease] failed: Lease conflict: another job works on " + name)
+	}
+	defer release()
 	if err := h.edit(name, func(r *hub.Resource) {
 		if !r.Metadata.Has(hub.PlaybookFinalizer) {
 			r.Metadata.Finalizers = append(r.Metadata.Finalizers, hub.PlaybookFinalizer)
@@ -67,8 +72,19 @@ func (h *Hub) Create(ctx context.Context, name string, takes time.Duration) erro
 	})
 }
 
-// Delete is the delete playbook: the machine goes, then the finalizer.
+// Delete is the delete playbook: it waits for the lease that a create playbook may hold; then the machine
+// goes, then the finalizer.
 func (h *Hub) Delete(ctx context.Context, name string, takes time.Duration) error {
+	release, held := h.hold(name)
+	for release == nil {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-held:
+		}
+		release, held = h.hold(name)
+	}
+	defer release()
 	if !sleep(ctx, takes) {
 		return context.Cause(ctx)
 	}
@@ -95,6 +111,24 @@ func (h *Hub) Delete(ctx context.Context, name string, takes time.Duration) erro
 		}
 		r.Metadata.Finalizers = keep
 	})
+}
+
+// hold takes the lease on a resource; where somebody has it, release is nil and held is closed when it is
+// given back.
+func (h *Hub) hold(name string) (release func(), held <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c, taken := h.leases[name]; taken {
+		return nil, c
+	}
+	mine := make(chan struct{})
+	h.leases[name] = mine
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.leases, name)
+		close(mine)
+	}, nil
 }
 
 func (h *Hub) start(name string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/control"
 	"github.com/faultline-io/faultline/provisioner/provider"
+	"github.com/faultline-io/faultline/provisioner/provider/hub"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -227,5 +229,65 @@ func TestTelemetry(t *testing.T) {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("says %s", secret)
 		}
+	}
+}
+
+// The job on the resource is stale at no moment: not while a cancel is waited for, not when cleanup begins
+// without waiting, and not in its message.
+func TestTheResourceKeepsStep(t *testing.T) {
+	for _, template := range []string{hubsim.RunForever, hubsim.FailQuota, "ocp_virt_vm"} {
+		t.Run(template, func(t *testing.T) {
+			p := start(t, func(c *provided.Config) {
+				c.AAP.Takes = func(string, bool) time.Duration { return 300 * time.Millisecond }
+			})
+			var mu sync.Mutex
+			var history []hub.Resource
+			p.Hub.Watch(func(r hub.Resource) { mu.Lock(); defer mu.Unlock(); history = append(history, r) })
+			must(t, p.Create(t.Context(), "a-1", provided.PoolAAP, template))
+			switch template {
+			case hubsim.RunForever: // canceled at work
+				must(t, provided.Until(t.Context(), patience, "running", func() (bool, error) {
+					j, ok, err := p.Job(t.Context(), "a-1", provider.Provision)
+					return ok && j.Status.State == provider.Running, err
+				}))
+				_, err := p.Control.Cancel(t.Context(), "a-1", by)
+				must(t, err)
+				must(t, p.Reaches(t.Context(), "a-1", semconv.Canceled, patience))
+			case hubsim.FailQuota: // over before
+				must(t, p.Reaches(t.Context(), "a-1", semconv.Failed, patience))
+				_, err := p.Control.Release(t.Context(), "a-1", by)
+				must(t, err)
+				must(t, p.Reaches(t.Context(), "a-1", semconv.Released, patience))
+			default:
+				must(t, p.Reaches(t.Context(), "a-1", semconv.Active, patience))
+				_, err := p.Control.Release(t.Context(), "a-1", by)
+				must(t, err)
+				must(t, p.Reaches(t.Context(), "a-1", semconv.Released, patience))
+			}
+			want := map[string]string{
+				"Running": "running on aap-ee-1", "Canceled": "canceled", "Failed": "failed on aap-ee-1", "Succeeded": "successful", "Waiting": "waiting",
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			deprovisions := 0
+			for _, r := range history {
+				over := false
+				for _, v := range r.Status.ProvisioningJobs {
+					if message, known := want[v.State]; known && message != v.Message {
+						t.Errorf("%s: state %s beside message %q", v.Type, v.State, v.Message)
+					}
+					over = over || v.Type == provider.Provision && provider.State(v.State).Terminal()
+					if v.Type == provider.Deprovision {
+						deprovisions++
+						if !over {
+							t.Errorf("a deprovision beside a provision that is shown as %s", r.Status.ProvisioningJobs[0].State)
+						}
+					}
+				}
+			}
+			if deprovisions == 0 {
+				t.Error("no deprovision was ever shown")
+			}
+		})
 	}
 }

@@ -108,7 +108,9 @@ func (c *Controller) Launch(ctx context.Context, r provider.Request) (provider.L
 	if launched.ID <= 0 {
 		return provider.Launch{}, &provider.Failure{Op: op, Kind: provider.BadReply, Sent: true, Detail: "no job id"}
 	}
-	return provider.Launch{ID: strconv.FormatInt(launched.ID, 10), Kind: t.kind, Status: statusOf(launched.Status, "", "")}, nil
+	return provider.Launch{ID: strconv.FormatInt(launched.ID, 10), Kind: t.kind, Status: provider.Status{
+		State: provider.Pending, Raw: launched.Status, Message: "launched",
+	}}, nil
 }
 
 // resource is made by a provision; a deprovision marks it as deleted first, and sends what is there.

@@ -198,11 +198,16 @@ func (h *Hub) Show(ctx context.Context, j provider.Job, s provider.Status, block
 	}
 	err = h.edit(ctx, j.AllocationID, func(r *Resource) any {
 		jobs := r.Status.ProvisioningJobs
-		if n := len(jobs); n > 0 && jobs[n-1].JobID == view.JobID && jobs[n-1].Type == view.Type {
-			view.Timestamp = jobs[n-1].Timestamp
-			jobs = jobs[:n-1]
+		at := len(jobs)
+		for i, one := range jobs { // webhook jobs share their id: one of each type
+			if one.JobID == view.JobID && one.Type == view.Type {
+				at, view.Timestamp = i, one.Timestamp
+			}
 		}
-		jobs = append(jobs, view)
+		if at == len(jobs) {
+			jobs = append(jobs, view)
+		}
+		jobs[at] = view
 		jobs = jobs[max(0, len(jobs)-maxHistory):]
 		return map[string]any{
 			"metadata": map[string]any{"resourceVersion": r.Metadata.ResourceVersion},
