@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 
@@ -54,7 +55,7 @@ func provider() []correlator.Rule {
 // neverLaunched says whether a record tells of a launch that was answered with an error: what is called a failed
 // job then never was one.
 func neverLaunched(e *correlator.Event) bool {
-	return e.Layer == semconv.LayerWorkflow && (strings.Contains(e.Text, "non-success status code") || e.SpanKind == "client" && e.HTTP.Method == "POST" && e.HTTP.Status >= 400)
+	return e.Layer == semconv.LayerWorkflow && (strings.Contains(e.Text, "non-success status code") || e.SpanKind == "client" && e.HTTP.Method == http.MethodPost && e.HTTP.Status >= 400)
 }
 
 // reimagedUnasked reads the provider's own record of what it did to the machine during the claim.
