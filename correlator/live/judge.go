@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -202,8 +203,8 @@ func (s *Service) judgeOne(t turn) {
 	} else {
 		w.standing = nil // said as if for the first time, when the store is back
 	}
-	if t.since != 0 {
-		s.metrics.waiting = append(s.metrics.waiting, t.since)
+	if since := cmp.Or(t.told, t.since); since != 0 {
+		s.metrics.waiting = append(s.metrics.waiting, since)
 	}
 }
 

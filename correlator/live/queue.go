@@ -16,6 +16,7 @@ type turn struct {
 	id     string
 	urgent bool  // something arrived that may change the verdict: a lifecycle event, a failure
 	since  int64 // the time of arrival of the oldest record that waits; 0 where none does
+	told   int64 // the same of what is urgent
 }
 
 func newQueue() *queue { return &queue{waiting: map[string]turn{}} }
@@ -29,6 +30,9 @@ func (q *queue) add(id string, urgent bool, arrived int64) {
 	t.urgent = t.urgent || urgent
 	if arrived != 0 && (t.since == 0 || arrived < t.since) {
 		t.since = arrived
+	}
+	if urgent && arrived != 0 && (t.told == 0 || arrived < t.told) {
+		t.told = arrived
 	}
 	q.waiting[id] = t
 }
@@ -50,7 +54,7 @@ func (q *queue) all() []turn {
 		return 2
 	}
 	slices.SortFunc(out, func(a, b turn) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.since, b.since), strings.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.told, b.told), cmp.Compare(a.since, b.since), strings.Compare(a.id, b.id))
 	})
 	return out
 }
