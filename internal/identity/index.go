@@ -202,15 +202,17 @@ func (x *Index) add(f Fact) {
 		x.trim(s)
 		s.derived = false
 		x.touch(s.slot)
-		x.stale(s)
-		for _, p := range s.peers.list {
-			x.stale(p) // what a border connects now was not worked out together with it
+		if f.Object.Kind == Allocation {
+			x.stale(s)
+			for _, p := range s.peers.list {
+				x.stale(p) // what a border connects now was not worked out together with it
+			}
 		}
 		if f.Object.Kind.Immovable() && f.Subject.Kind.Immovable() {
 			x.link(s, f.Object)
 		}
 	case Opened, Closed, Lost:
-		list := &s.moves
+		list := &s.node().moves
 		if f.Object.Kind == NodeInstance {
 			list = &s.installs
 			if o := x.subject(f.Object); o != nil {

@@ -16,9 +16,9 @@ func (x *Index) Knows(f Fact) bool {
 		return s.binds.has(bind{f.Object, f.From, f.To})
 	case Opened, Closed, Lost:
 		if f.Object.Kind == NodeInstance {
-			return s.installs.has(move{f.Type, f.Object.ID, f.From})
+			return s.machine != nil && s.installs.has(move{f.Type, f.Object.ID, f.From})
 		}
-		return s.moves.has(move{f.Type, f.Object.ID, f.From})
+		return s.machine != nil && s.moves.has(move{f.Type, f.Object.ID, f.From})
 	}
 	return false
 }

@@ -1,5 +1,7 @@
 package identity
 
+import "slices"
+
 // region is a set of immovable subjects that are connected by having been seen together, with each
 // one's allocation worked out. It goes stale when a fact touches it.
 //
@@ -17,7 +19,7 @@ type region struct {
 // settle gives a subject that nothing was worked out for a plain region of its own, if all that it is
 // connected to are the given number of new edges.
 func (x *Index) settle(s *subject, edges int) {
-	if s.region != nil || !s.key.Kind.Immovable() || len(s.peers.list) > edges || len(s.binds.list) > 0 || len(s.ghosts) > 0 || len(s.allocations) > 1 {
+	if s.region != nil || !s.key.Kind.Immovable() || len(s.peers.list) > edges || s.bound() || len(s.ghosts) > 0 || len(s.allocations) > 1 {
 		return
 	}
 	s.region = &region{plain: true, slot: s.slot, members: []*subject{s}}
@@ -55,6 +57,11 @@ func (x *Index) join(a, b *subject) {
 	}
 	from.members, from.stale = nil, true
 	x.touch(from.slot)
+}
+
+// bound says whether a binding states the subject's allocation.
+func (s *subject) bound() bool {
+	return slices.ContainsFunc(s.binds.list, func(b bind) bool { return b.object.Kind == Allocation })
 }
 
 // border says whether a subject is bound to two allocations directly.

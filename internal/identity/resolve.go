@@ -381,6 +381,7 @@ func (s *subject) derive() {
 		return
 	}
 	s.derived = true
+	s.node()
 	s.assigned, s.lived = assignments(s.moves.list), installations(s.installs.list)
 	for _, b := range s.binds.list {
 		switch b.object.Kind {

@@ -21,14 +21,27 @@ type subject struct {
 
 	key         Key
 	peers       set[*subject]
-	allocations []string  // allocations seen with it, at most two are kept: two make it shared
-	moves       set[move] // of a node, and of node → installation: see installs
-	installs    set[move]
+	allocations []string // allocations seen with it, at most two are kept: two make it shared
+	*machine             // of a node: nil for all others, which are nearly all
 	ghosts      []string // allocations of neighbours that were forgotten
 
-	label    string     // derived: its allocation by closure, in a region that is not plain
-	assigned []Interval // derived: node → allocation
-	lived    []Interval // derived: node → node_instance
+	label string // derived: its allocation by closure, in a region that is not plain
+}
+
+// machine is what is known of a node alone.
+type machine struct {
+	moves    set[move]  // node → allocation
+	installs set[move]  // node → node_instance
+	assigned []Interval // derived from moves
+	lived    []Interval // derived from installs
+}
+
+// node gives the place for what is known of a node.
+func (s *subject) node() *machine {
+	if s.machine == nil {
+		s.machine = &machine{}
+	}
+	return s.machine
 }
 
 type bind struct {
@@ -69,7 +82,7 @@ func (x *Index) allocate(s *subject, id string) {
 	s.allocations = append(s.allocations, id)
 	x.touch(s.slot)
 	x.settle(s, 0)
-	if r := s.region; r == nil || r.stale || !r.plain || len(s.binds.list) > 0 || len(s.allocations) > 1 || r.label != "" && r.label != id {
+	if r := s.region; r == nil || r.stale || !r.plain || s.bound() || len(s.allocations) > 1 || r.label != "" && r.label != id {
 		x.stale(s)
 		return
 	}

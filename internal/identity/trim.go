@@ -18,7 +18,10 @@ func (x *Index) trim(s *subject) {
 	byTime := func(a, b move) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), compareMoves(a, b))
 	}
-	x.trimmed += trimSet(&s.moves, byTime) + trimSet(&s.installs, byTime) + trimSet(&s.binds, func(a, b bind) int {
+	if s.machine != nil {
+		x.trimmed += trimSet(&s.moves, byTime) + trimSet(&s.installs, byTime)
+	}
+	x.trimmed += trimSet(&s.binds, func(a, b bind) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.object.Kind, b.object.Kind), cmp.Compare(a.object.ID, b.object.ID))
 	})
 }

@@ -19,6 +19,7 @@ type role struct {
 	stamps    uint32        // a bit for a name that stamping may add: 1<<kind, or one of the marks
 	event     bool          // event.name
 	baggage   bool
+	service   bool // service.name
 	value     bool // the profile's patterns read its value
 	plain     bool // none of these
 }
@@ -89,6 +90,7 @@ func (n *names) make(name string) *role {
 	}
 	r.canonical = r.kind != identity.NoKind && r.kind.Attribute() == name
 	r.value = n.profile.ReadsValue(name)
+	r.service = name == semconv.ServiceName
 	switch name {
 	case semconv.IdentityVia:
 		r.stamps = markVia
@@ -101,7 +103,7 @@ func (n *names) make(name string) *role {
 			r.stamps = 1 << k
 		}
 	}
-	r.plain = r.stamps == 0 && r.kind == identity.NoKind && !r.event && !r.baggage && !r.value
+	r.plain = r.stamps == 0 && r.kind == identity.NoKind && !r.event && !r.baggage && !r.value && !r.service
 	return r
 }
 

@@ -168,36 +168,6 @@ func (p *identityProcessor) learn(r *record.Record, t *tally) carried {
 	return carried{like: -1, keys: r.Keys, print: p.index.Print(r.Keys), at: r.Time, observed: r.Observed, service: r.Service}
 }
 
-// enter reads what the records of a resource have in common.
-func (r *reading) enter(resource pcommon.Resource) {
-	r.resource, r.service, r.there, r.bad, r.explicit, r.ignored, r.bare = resource, "", 0, 0, false, false, -1
-	var attrs record.Attrs
-	stamped := ""
-	for name, v := range resource.Attributes().All() {
-		role := r.p.names.role(name)
-		r.there |= role.stamps
-		switch {
-		case role.stamps == markStamped:
-			stamped = v.AsString()
-		case name == semconv.ServiceName && r.service == "":
-			r.service = valid(v.AsString())
-		case role.kind != identity.NoKind || role.baggage:
-			attrs = append(attrs, record.Attr{Key: name, Value: valid(v.AsString())})
-		}
-	}
-	attrs = slices.DeleteFunc(attrs, func(a record.Attr) bool { return listed(stamped, a.Key) }).Sort()
-	r.inherits = nil
-	if len(attrs) > 0 {
-		r.inherits = r.p.profile.Keys(&record.Record{Service: r.service, Resource: attrs})
-	}
-	for _, a := range attrs {
-		if a.Value != "" && !identity.ValidID(a.Value) && r.p.names.role(a.Key).kind != identity.NoKind {
-			r.bad++
-		}
-	}
-	r.explicit = r.inherits.First(identity.Allocation) != "" && r.there&(1<<identity.Allocation) != 0
-}
-
 // leave says on the resource, once, what holds for all its records.
 func (r *reading) leave() {
 	if r.explicit && !r.ignored {
