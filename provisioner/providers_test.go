@@ -49,7 +49,7 @@ func TestProviders(t *testing.T) {
 	if _, err := load(t, strings.Replace(served, "https://aap.example", "aap.example", 1)); err == nil || !strings.Contains(err.Error(), "api.url") {
 		t.Error(err)
 	}
-	if _, err := load(t, strings.Replace(served, "instance: prod", "instanse: prod", 1)); err == nil || !strings.Contains(err.Error(), "instanse") {
+	if _, err := load(t, strings.Replace(served, "instance: prod", "instance_name: prod", 1)); err == nil || !strings.Contains(err.Error(), "instance_name") {
 		t.Error(err)
 	}
 }

@@ -36,6 +36,7 @@ type ProviderJob struct {
 	Lease                           string
 	DueAt, Deadline                 time.Time
 	LaunchedAt, PolledAt, CreatedAt time.Time
+	Scheduled                       time.Time // when it was due before it was leased; not stored
 	CorrelationID                   string
 	Trace, Parent                   telemetry.SpanContext
 }
@@ -131,7 +132,7 @@ func (t *Tx) LeaseProviderJob(j *ProviderJob, lease string, until time.Time) (bo
 	if err != nil {
 		return false, fmt.Errorf("lease provider job: %w", err)
 	}
-	j.Lease, j.DueAt = lease, until
+	j.Scheduled, j.Lease, j.DueAt = j.DueAt, lease, until
 	return n == 1, nil
 }
 

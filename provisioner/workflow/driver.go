@@ -272,7 +272,10 @@ func (d *driver) overdue(ctx context.Context, p provider.Provider, j store.Provi
 	case j.CancelAt.IsZero() && !now.Before(j.Deadline):
 		j.Status.Result = provider.Lost
 		j.Status.Explanation = fmt.Sprintf("still %s after %s", j.Status.State, now.Sub(j.CreatedAt).Round(time.Second))
-	default:
+	default: // a poll later than the last one was due, however long that one took
+		if wait := j.Scheduled.Add(p.Traits().Poll).Sub(now); wait > 0 {
+			return d.later(ctx, j, wait)
+		}
 		return d.later(ctx, j, p.Traits().Poll)
 	}
 	if j.Failure != "" {

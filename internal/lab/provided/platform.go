@@ -227,7 +227,7 @@ func Until(ctx context.Context, patience time.Duration, what string, ok func() (
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s: not within %s", what, patience)
-		case <-time.After(5 * time.Millisecond):
+		case <-time.After(min(100*time.Millisecond, max(5*time.Millisecond, patience/4000))):
 		}
 	}
 }
