@@ -74,6 +74,12 @@ func (p *Profile) FromLine(out identity.Keys, service, line string) (keys identi
 	return p.fromBody(out, true, &l), true
 }
 
+// HoldsNothing says, for next to nothing, that a log record's line holds no identifier and is not ignored.
+// It may be wrong in saying that there is something.
+func (p *Profile) HoldsNothing(service, line string) bool {
+	return line == "" || p.sieve.read(line[:min(len(line), maxTextBytes)]) == 0 && !p.proxies[service]
+}
+
 // line is a text to read identifiers from, and what it may hold.
 type line struct {
 	service, text string

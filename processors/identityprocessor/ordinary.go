@@ -70,6 +70,9 @@ func (r *reading) ordinary(c carried, signal record.Signal, event string, attrs 
 		out = slices.DeleteFunc(out, func(k identity.Key) bool { return listed(stamped, k.Kind.Attribute()) })
 	}
 	own := len(out)
+	if own == 0 && !values && trace.IsEmpty() && r.silent(signal, body) {
+		return r.add(c, r.inherits, nil, int64(bad))
+	}
 	for _, k := range r.inherits {
 		if out[:own].First(k.Kind) == "" {
 			out = out.Add(k.Kind, k.ID)
@@ -92,11 +95,28 @@ func (r *reading) ordinary(c carried, signal record.Signal, event string, attrs 
 			r.ignored = true
 		}
 	}
+	var found identity.Subjects
 	if len(out) > 0 && &out[0] == &r.keys[:cap(r.keys)][start] {
 		r.keys = r.keys[:start+len(out)]
-		c.found = r.found[start : start+len(out) : start+len(out)]
+		found = r.found[start : start+len(out) : start+len(out)]
 	}
-	c.keys, c.service, c.there = out[:len(out):len(out)], r.service, c.there|r.there
+	if own == 0 && len(out) == len(r.inherits) {
+		return r.add(c, r.inherits, found, int64(bad))
+	}
+	return r.add(c, out[:len(out):len(out)], found, int64(bad))
+}
+
+// silent says, for next to nothing, that a record has no line to read or one that holds nothing.
+func (r *reading) silent(signal record.Signal, body pcommon.Value) bool {
+	if signal != record.Log || body.Type() == pcommon.ValueTypeEmpty {
+		return true
+	}
+	return body.Type() == pcommon.ValueTypeStr && r.p.profile.HoldsNothing(r.service, body.Str())
+}
+
+// add takes a record with what it carries.
+func (r *reading) add(c carried, keys identity.Keys, found identity.Subjects, bad int64) bool {
+	c.keys, c.found, c.service, c.there = keys, found, r.service, c.there|r.there
 	if r.explicit {
 		c.there |= markVia
 	}
@@ -106,11 +126,11 @@ func (r *reading) ordinary(c carried, signal record.Signal, event string, attrs 
 	if c.observed == 0 {
 		c.observed = c.at
 	}
-	if n := int64(bad) + r.bad; n > 0 {
+	if n := bad + r.bad; n > 0 {
 		r.t.badIDs(n, r.service)
 	}
 	r.t.clock(c.at, r.service)
-	if own == 0 && len(c.keys) == len(r.inherits) { // the record says what its resource says
+	if len(keys) > 0 && len(keys) == len(r.inherits) && &keys[0] == &r.inherits[0] { // it says what its resource says
 		if c.like = r.bare; c.like < 0 {
 			r.bare = len(r.records)
 		}

@@ -26,8 +26,9 @@ func (p *identityProcessor) stamp(attrs pcommon.Map, c *carried, t *tally) {
 	var ids [len(stamped)]string
 	var adds uint32 // kinds
 	room := 0
+	lacks := (c.kinds() | kindsOf(r)) &^ c.there
 	for i, kind := range stamped {
-		if c.there&(1<<kind) != 0 {
+		if lacks&(1<<kind) == 0 {
 			continue
 		}
 		id := resolvedID(r, kind)
@@ -93,6 +94,24 @@ func (t *tally) list(adds uint32) string {
 	}
 	t.lastAdds, t.lastList = adds, strings.Join(names, ",")
 	return t.lastList
+}
+
+// kinds is a bit for each kind of identifier that the record carries.
+func (c *carried) kinds() (kinds uint32) {
+	for i := range c.keys {
+		kinds |= 1 << c.keys[i].Kind
+	}
+	return kinds
+}
+
+// kindsOf is a bit for each kind of identifier that was found for it.
+func kindsOf(r *identity.Resolution) (kinds uint32) {
+	for _, kind := range [...]identity.Kind{identity.Allocation, identity.Workflow, identity.Node, identity.NodeInstance} {
+		if resolvedID(r, kind) != "" {
+			kinds |= 1 << kind
+		}
+	}
+	return kinds
 }
 
 func resolvedID(r *identity.Resolution, kind identity.Kind) string {
