@@ -5,7 +5,6 @@ package aap
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -41,11 +40,6 @@ type Controller struct {
 
 	mu        sync.Mutex
 	templates map[string]template
-}
-
-type template struct {
-	id   int64
-	kind string
 }
 
 var _ provider.Provider = (*Controller)(nil)
@@ -227,62 +221,4 @@ func (c *Controller) Cancel(ctx context.Context, j provider.Job) (provider.Ackno
 // Project writes the job into the resource's status.
 func (c *Controller) Project(ctx context.Context, j provider.Job, s provider.Status) (provider.Status, error) {
 	return c.hub.Show(ctx, j, s, true)
-}
-
-func (c *Controller) templateName(operation string) string {
-	verb := "create"
-	if operation == provider.Deprovision {
-		verb = "delete"
-	}
-	return c.config.Prefix + "-" + verb + "-compute-instance"
-}
-
-// template finds a template by name, among the job templates first. Only the controller's own answer
-// that there is none makes it missing: an error on the way is that error.
-func (c *Controller) template(ctx context.Context, name string) (template, error) {
-	c.mu.Lock()
-	t, known := c.templates[name]
-	c.mu.Unlock()
-	if known {
-		return t, nil
-	}
-	for _, kind := range []string{kindJob, kindWorkflow} {
-		var page struct {
-			Results []struct {
-				ID   int64  `json:"id"`
-				Name string `json:"name"`
-			} `json:"results"`
-		}
-		if err := c.caller.Call(ctx, "find template "+name, http.MethodGet, "/v2/"+kind+"_templates/?name="+url.QueryEscape(name), nil, &page); err != nil {
-			return template{}, err
-		}
-		for _, r := range page.Results {
-			if r.Name == name && r.ID > 0 {
-				t := template{r.ID, kind}
-				c.mu.Lock()
-				c.templates[name] = t
-				c.mu.Unlock()
-				return t, nil
-			}
-		}
-	}
-	return template{}, &provider.Failure{Op: "find template " + name, Kind: provider.TemplateMissing, Detail: "no job template and no workflow job template has this name"}
-}
-
-func (c *Controller) forget(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.templates, name)
-}
-
-type jobs struct {
-	Next    string `json:"next"`
-	Results []job  `json:"results"`
-}
-
-// carries says whether the job was launched under the key. Variables are looked at and dropped.
-func (j job) carries(key string) bool {
-	var vars map[string]json.RawMessage
-	var have string
-	return json.Unmarshal([]byte(j.ExtraVars), &vars) == nil && json.Unmarshal(vars[launchKey], &have) == nil && have == key
 }

@@ -1,6 +1,10 @@
 package aap
 
-import "github.com/faultline-io/faultline/provisioner/provider"
+import (
+	"encoding/json"
+
+	"github.com/faultline-io/faultline/provisioner/provider"
+)
 
 // job is what the API says of one (awx/main/models/unified_jobs.py).
 type job struct {
@@ -38,4 +42,16 @@ func message(raw, explanation string) string {
 		return raw
 	}
 	return raw + ": " + explanation
+}
+
+type jobs struct {
+	Next    string `json:"next"`
+	Results []job  `json:"results"`
+}
+
+// carries says whether the job was launched under the key. Variables are looked at and dropped.
+func (j job) carries(key string) bool {
+	var vars map[string]json.RawMessage
+	var have string
+	return json.Unmarshal([]byte(j.ExtraVars), &vars) == nil && json.Unmarshal(vars[launchKey], &have) == nil && have == key
 }
