@@ -212,7 +212,11 @@ func showIncidents(w io.Writer, list correlator.IncidentList) error {
 		for _, v := range in.Victims {
 			ids = append(ids, v.ID)
 		}
-		_, _ = fmt.Fprintf(w, "      %d victims: %s\n", len(ids), clipList(ids, 12))
+		noun := "victims"
+	if len(ids) == 1 {
+		noun = "victim"
+	}
+	_, _ = fmt.Fprintf(w, "      %d %s: %s\n", len(ids), noun, clipList(ids, 12))
 	}
 	_, err := fmt.Fprintf(w, "%d incidents, of %d allocations, as of %s\n", len(list.Incidents), list.Examined, list.AsOf)
 	return err

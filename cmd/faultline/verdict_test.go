@@ -85,7 +85,7 @@ func TestVerdictExplainsAndRemembers(t *testing.T) {
 	f([]string{`"reasoning"`, `"considered"`}, "verdict", "a-1", "--explain", "--json")
 	f([]string{"2026-03-02T10:00:00Z  none.", "the first verdict", "2026-03-02T11:00:00Z  attributed.", "outcome: none → attributed", "2 verdicts on a-1"}, "verdict", "a-1", "--history")
 	f([]string{`"differs"`}, "verdict", "a-1", "--history", "--json")
-	f([]string{"CERT.expired", "1 victims: a-1"}, "incidents")
+	f([]string{"CERT.expired", "1 victim: a-1"}, "incidents")
 	f([]string{"0 stuck"}, "stuck")
 	f([]string{"0 views drift"}, "drift")
 }

@@ -289,8 +289,12 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	var service string
-	if err := conn.QueryRow(t.Context(), "SELECT service FROM links FINAL WHERE subject_kind = 'workflow'").Scan(&service); err != nil || service != "cli" {
-		t.Errorf("service %q, %v", service, err)
+	var observed int64
+	if err := conn.QueryRow(t.Context(), "SELECT service, toUnixTimestamp64Nano(observed_time) FROM links FINAL WHERE subject_kind = 'workflow'").Scan(&service, &observed); err != nil {
+		t.Fatal(err)
+	}
+	if service != "api" || observed != int64(at)-int64(time.Hour)+int64(time.Second) {
+		t.Errorf("told by %q, observed at %d", service, observed)
 	}
 }
 

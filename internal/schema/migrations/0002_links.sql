@@ -4,7 +4,8 @@
 -- ever"; a fact that opens or closes uses valid_from alone, one that was merely seen neither.
 -- Of the same fact told twice one row stays, with the first time at which anyone observed it and the first
 -- at which the store had it: a judgement, or a reading, "as of" a moment must not lose what was known by
--- then, whatever was told again since.
+-- then, whatever was told again since. Of those who told it the first by name stays, so that nothing
+-- depends on the order of arrival.
 -- A lookup finds a few rows: small granules.
 CREATE TABLE IF NOT EXISTS links
 (
@@ -15,8 +16,8 @@ CREATE TABLE IF NOT EXISTS links
     type          LowCardinality(String) CODEC(ZSTD(1)),
     valid_from    Int64 CODEC(Delta, ZSTD(1)),
     valid_to      Int64 CODEC(Delta, ZSTD(1)),
-    service       SimpleAggregateFunction(any, LowCardinality(String)) CODEC(ZSTD(1)),
-    ref           SimpleAggregateFunction(any, String) CODEC(ZSTD(1)),
+    service       SimpleAggregateFunction(min, LowCardinality(String)) CODEC(ZSTD(1)),
+    ref           SimpleAggregateFunction(min, String) CODEC(ZSTD(1)),
     observed_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1)),
     ingested_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1))
 )

@@ -7,8 +7,8 @@ CREATE TABLE IF NOT EXISTS links_local ON CLUSTER main
     type          LowCardinality(String) CODEC(ZSTD(1)),
     valid_from    Int64 CODEC(Delta, ZSTD(1)),
     valid_to      Int64 CODEC(Delta, ZSTD(1)),
-    service       SimpleAggregateFunction(any, LowCardinality(String)) CODEC(ZSTD(1)),
-    ref           SimpleAggregateFunction(any, String) CODEC(ZSTD(1)),
+    service       SimpleAggregateFunction(min, LowCardinality(String)) CODEC(ZSTD(1)),
+    ref           SimpleAggregateFunction(min, String) CODEC(ZSTD(1)),
     observed_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1)),
     ingested_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1))
 )
