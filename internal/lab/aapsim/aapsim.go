@@ -96,6 +96,7 @@ func (c *Controller) Handler() http.Handler {
 		m.HandleFunc("POST "+base+"_templates/{id}/launch/", func(w http.ResponseWriter, r *http.Request) { c.launch(w, r, workflow) })
 		m.HandleFunc("GET "+base+"s/", func(w http.ResponseWriter, r *http.Request) { c.list(w, r, workflow) })
 		m.HandleFunc("GET "+base+"s/{id}/", func(w http.ResponseWriter, r *http.Request) { c.read(w, r, workflow) })
+		m.HandleFunc("GET "+base+"s/{id}/job_events/", func(w http.ResponseWriter, r *http.Request) { c.events(w, r, workflow) })
 		m.HandleFunc("GET "+base+"s/{id}/cancel/", func(w http.ResponseWriter, r *http.Request) { c.canCancel(w, r, workflow) })
 		m.HandleFunc("POST "+base+"s/{id}/cancel/", func(w http.ResponseWriter, r *http.Request) { c.cancel(w, r, workflow) })
 	}
@@ -213,7 +214,10 @@ func (c *Controller) run(j *job) {
 		c.set(j, "successful", "")
 	case errors.Is(err, context.Canceled):
 		c.set(j, "canceled", "")
-	default: // an ordinary playbook failure: the reason is in the job's output only
+	default: // an ordinary playbook failure: the reason is in the job's events only
+		c.mu.Lock()
+		j.failure = err.Error()
+		c.mu.Unlock()
 		c.set(j, "failed", "")
 		c.says.Log(c.life(j), telemetry.Error, fmt.Sprintf("awx.main.tasks job %d (%s): %v", j.id, "failed", err), slog.String(semconv.ProviderJob, c.name(j)))
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/lab/hubsim"
@@ -25,6 +26,7 @@ type job struct {
 	interrupt context.CancelCauseFunc
 
 	status, explanation string
+	failure             string // of the task that ended the playbook
 	finished            time.Time
 	cancelFlag          bool
 }
@@ -88,6 +90,25 @@ func (c *Controller) read(w http.ResponseWriter, r *http.Request, workflow bool)
 		return
 	}
 	send(w, http.StatusOK, v)
+}
+
+// events shows the task that failed, if one did; plain jobs have events, workflows' don't.
+func (c *Controller) events(w http.ResponseWriter, r *http.Request, workflow bool) {
+	j, _, ok := c.find(r, workflow)
+	if !ok || workflow {
+		notFound(w)
+		return
+	}
+	c.mu.Lock()
+	failure := j.failure
+	c.mu.Unlock()
+	results := []map[string]any{}
+	if before, words, ok := strings.Cut(failure, "] failed: "); ok {
+		results = append(results, map[string]any{
+			"event": "runner_on_failed", "task": strings.TrimPrefix(before, "TASK ["), "event_data": map[string]any{"res": map[string]any{"msg": words}},
+		})
+	}
+	send(w, http.StatusOK, map[string]any{"count": len(results), "next": nil, "previous": nil, "results": results})
 }
 
 func (c *Controller) canCancel(w http.ResponseWriter, r *http.Request, workflow bool) {

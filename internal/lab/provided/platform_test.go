@@ -79,7 +79,7 @@ func TestWholeLife(t *testing.T) {
 // What goes wrong at the provider is said in the provider's words, and nothing is half-done.
 func TestFailuresAreExplained(t *testing.T) {
 	for template, want := range map[string]string{
-		hubsim.FailQuota:       "aap provision Failed: failed on aap-ee-1",
+		hubsim.FailQuota:       "aap provision Failed: failed on aap-ee-1: task create virtual machine failed: admission webhook denied the request: exceeded quota: compute",
 		hubsim.ErrorStart:      "it has been marked as failed.",
 		hubsim.PendingCapacity: "aap provision Canceled: canceled",
 		hubsim.IgnoreCancel:    "the job goes on",
@@ -265,7 +265,7 @@ func TestTheResourceKeepsStep(t *testing.T) {
 				must(t, p.Reaches(t.Context(), "a-1", semconv.Released, patience))
 			}
 			want := map[string]string{
-				"Running": "running on aap-ee-1", "Canceled": "canceled", "Failed": "failed on aap-ee-1", "Succeeded": "successful", "Waiting": "waiting",
+				"Running": "running on aap-ee-1", "Canceled": "canceled", "Failed": "failed on aap-ee-1: task create virtual machine failed: admission webhook denied the request: exceeded quota: compute", "Succeeded": "successful", "Waiting": "waiting",
 			}
 			mu.Lock()
 			defer mu.Unlock()

@@ -176,6 +176,9 @@ func (c *Controller) Poll(ctx context.Context, j provider.Job) (provider.Status,
 	case strconv.FormatInt(have.ID, 10) != j.ID || have.Status == "":
 		return provider.Status{}, &provider.Failure{Op: op, Kind: provider.BadReply, Detail: "another job, or none"}
 	}
+	if have.Status == "failed" && have.JobExplanation == "" {
+		have.JobExplanation = c.failedTask(ctx, j)
+	}
 	s := have.status()
 	switch s.State {
 	case provider.Failed, provider.Canceled:

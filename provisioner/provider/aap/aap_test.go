@@ -122,8 +122,8 @@ func TestStatusesAndExplanations(t *testing.T) {
 		result   provider.Result
 		message  string
 	}{
-		{hubsim.FailQuota, provider.Failed, provider.Lost, "failed on aap-ee-1"},
-		{hubsim.ErrorStart, provider.Failed, provider.Lost, "error: Task was marked as running but was not present in the job queue, so it has been marked as failed. on aap-ee-1"},
+		{hubsim.FailQuota, provider.Failed, provider.Lost, "failed on aap-ee-1: task create virtual machine failed: admission webhook denied the request: exceeded quota: compute"},
+		{hubsim.ErrorStart, provider.Failed, provider.Lost, "error on aap-ee-1: Task was marked as running but was not present in the job queue, so it has been marked as failed."},
 		{hubsim.PendingCapacity, provider.Pending, provider.Open, "pending: This job is not ready to start because there is not enough available capacity."},
 		{hubsim.RunForever, provider.Running, provider.Open, "running on aap-ee-1"},
 		{hubsim.NoAnnotation, provider.Succeeded, provider.Open, "successful"},

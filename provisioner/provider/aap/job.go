@@ -1,7 +1,11 @@
 package aap
 
 import (
+	"context"
 	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/faultline-io/faultline/provisioner/provider"
 )
@@ -30,11 +34,11 @@ func statusOf(raw, explanation, node string) provider.Status {
 	if !known {
 		state = provider.Unknown
 	}
-	s := provider.Status{State: state, Raw: raw, Explanation: explanation, Message: message(raw, explanation)}
+	where := raw
 	if node != "" && (state == provider.Running || state == provider.Failed) {
-		s.Message += " on " + node
+		where += " on " + node
 	}
-	return s
+	return provider.Status{State: state, Raw: raw, Explanation: explanation, Message: message(where, explanation)}
 }
 
 func message(raw, explanation string) string {
@@ -54,4 +58,35 @@ func (j job) carries(key string) bool {
 	var vars map[string]json.RawMessage
 	var have string
 	return json.Unmarshal([]byte(j.ExtraVars), &vars) == nil && json.Unmarshal(vars[launchKey], &have) == nil && have == key
+}
+
+// maxTaskWords bounds what is kept of a failed task's message, in bytes.
+const maxTaskWords = 300
+
+// failedTask is the task that ended a playbook, in its own words: of an ordinary failure the job itself
+// says nothing but "failed". "" where the controller doesn't say; not to know it does no harm.
+func (c *Controller) failedTask(ctx context.Context, j provider.Job) string {
+	if j.Kind != kindJob { // a workflow's nodes are jobs of their own
+		return ""
+	}
+	var page struct {
+		Results []struct {
+			Task string `json:"task"`
+			Data struct {
+				Res struct {
+					Msg any `json:"msg"`
+				} `json:"res"`
+			} `json:"event_data"`
+		} `json:"results"`
+	}
+	path := "/v2/jobs/" + url.PathEscape(j.ID) + "/job_events/?event=runner_on_failed&order_by=-counter&page_size=1"
+	if err := c.caller.Call(ctx, "read failed task of job "+j.ID, http.MethodGet, path, nil, &page); err != nil || len(page.Results) == 0 {
+		return ""
+	}
+	last := page.Results[0]
+	text := "task " + last.Task + " failed"
+	if words, ok := last.Data.Res.Msg.(string); ok && words != "" {
+		text += ": " + strings.ToValidUTF8(words[:min(len(words), maxTaskWords)], "")
+	}
+	return text
 }

@@ -1,0 +1,36 @@
+package provided_test
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/lab/provided"
+	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/provider"
+)
+
+// What a kill leaves between a launch and the writing of its answer: a row that says launching, leased to a
+// driver that is no more. The job is found by its key, once the lease is over, and followed.
+func TestKilledBetweenLaunchAndAnswer(t *testing.T) {
+	var dir string
+	p := start(t, func(c *provided.Config) {
+		dir = c.Dir
+		c.AAP.Takes = func(string, bool) time.Duration { return time.Second }
+	})
+	must(t, p.Create(t.Context(), "a-1", provided.PoolAAP, "ocp_virt_vm"))
+	must(t, provided.Until(t.Context(), patience, "running", func() (bool, error) {
+		j, ok, err := p.Job(t.Context(), "a-1", provider.Provision)
+		return ok && j.Status.State == provider.Running, err
+	}))
+	db, err := sql.Open("sqlite", "file:"+dir+"/provisioner.db?_pragma=busy_timeout(5000)")
+	must(t, err)
+	defer func() { _ = db.Close() }()
+	_, err = db.ExecContext(t.Context(), `UPDATE provider_jobs SET phase = 'launching', job_id = '', kind = '', state = '', message = '', raw = '', lease = 'd-dead', due_at = ?`,
+		time.Now().Add(200*time.Millisecond).UnixNano())
+	must(t, err)
+	must(t, p.Reaches(t.Context(), "a-1", semconv.Active, patience))
+	if j, _, err := p.Job(t.Context(), "a-1", provider.Provision); err != nil || j.JobID != "101" || p.AAP.Launches("a-1", false) != 1 {
+		t.Fatalf("job %s, %d launches, %v", j.JobID, p.AAP.Launches("a-1", false), err)
+	}
+}
