@@ -213,10 +213,10 @@ func showIncidents(w io.Writer, list correlator.IncidentList) error {
 			ids = append(ids, v.ID)
 		}
 		noun := "victims"
-	if len(ids) == 1 {
-		noun = "victim"
-	}
-	_, _ = fmt.Fprintf(w, "      %d %s: %s\n", len(ids), noun, clipList(ids, 12))
+		if len(ids) == 1 {
+			noun = "victim"
+		}
+		_, _ = fmt.Fprintf(w, "      %d %s: %s\n", len(ids), noun, clipList(ids, 12))
 	}
 	_, err := fmt.Fprintf(w, "%d incidents, of %d allocations, as of %s\n", len(list.Incidents), list.Examined, list.AsOf)
 	return err
