@@ -149,6 +149,9 @@ func (c upConfig) portsAreFree(ctx context.Context) error {
 		addresses["provisioner.control"], addresses["provisioner.node"], addresses["provisioner.ops"] = c.Provisioner.Control, c.Provisioner.Node, c.Provisioner.Ops
 		addresses["lab.ingress"], addresses["lab.api"], addresses["lab.auth"] = c.Lab.Ingress, c.Lab.API, c.Lab.Auth
 	}
+	if c.RunLab && c.Lab.Providers {
+		addresses["lab.hub"], addresses["lab.aap"], addresses["lab.eda"] = c.Lab.Hub, c.Lab.AAP, c.Lab.EDA
+	}
 	var taken []error
 	for key, address := range addresses {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)

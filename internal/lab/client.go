@@ -63,8 +63,15 @@ func end(a rest.Allocation, err error) string {
 
 // create asks for the allocation.
 func (c *client) create(ctx context.Context) error {
+	image := "ubuntu-24.04"
+	switch {
+	case c.st.image != "":
+		image = c.st.image
+	case c.st.served:
+		image = "ocp_virt_vm"
+	}
 	return c.insist(ctx, "create", "/"+c.st.region+"/api/v1/allocations",
-		rest.AllocationRequest{AllocationID: c.id, NodePool: c.st.pool, Image: "ubuntu-24.04", RequestedBy: c.st.subject})
+		rest.AllocationRequest{AllocationID: c.id, NodePool: c.st.pool, Image: image, RequestedBy: c.st.subject})
 }
 
 // insist asks until it is told yes or no, or has asked often enough.

@@ -21,7 +21,11 @@ type Config struct {
 	Ingress     string           `yaml:"ingress"`     // addresses of the lab's own parts; port 0: a free one
 	API         string           `yaml:"api"`
 	Auth        string           `yaml:"auth"`
-	DeadAPI     string           `yaml:"dead_api"` // where the API of region west should listen, and nobody may
+	DeadAPI     string           `yaml:"dead_api"`  // where the API of region west should listen, and nobody may
+	Providers   bool             `yaml:"providers"` // also run a hub, an AAP and an EDA, and tell their stories
+	Hub         string           `yaml:"hub"`       // their addresses; port 0 is for tests only: the provisioner must know them
+	AAP         string           `yaml:"aap"`
+	EDA         string           `yaml:"eda"`
 	Every       time.Duration    `yaml:"every"`    // between two new allocations
 	Count       int              `yaml:"count"`    // allocations to make; 0: for ever
 	Duration    time.Duration    `yaml:"duration"` // for how long to make new ones; 0: for ever
@@ -37,6 +41,7 @@ func DefaultConfig() Config {
 	c := Config{
 		Data: "lab", Provisioner: "http://127.0.0.1:8681", NodeAPI: "127.0.0.1:8683", Ingress: "127.0.0.1:9443",
 		API: "127.0.0.1:9481", Auth: "127.0.0.1:9482", DeadAPI: "127.0.0.1:9483",
+		Hub: "127.0.0.1:9484", AAP: "127.0.0.1:9485", EDA: "127.0.0.1:9486",
 		Every: 2 * time.Second, Nodes: 6, Seed: 1, Scale: 1, Telemetry: telemetry.DefaultConfig(),
 	}
 	c.Telemetry.Heartbeat = 2 * time.Second
@@ -55,6 +60,7 @@ func (c Config) Validate() error {
 	}
 	for _, at := range []struct{ key, address string }{
 		{"node_api", c.NodeAPI}, {"ingress", c.Ingress}, {"api", c.API}, {"auth", c.Auth}, {"dead_api", c.DeadAPI},
+		{"hub", c.Hub}, {"aap", c.AAP}, {"eda", c.EDA},
 	} {
 		if _, port, err := net.SplitHostPort(at.address); err != nil || port == "" {
 			say("%s: %q is no host:port", at.key, at.address)
@@ -70,8 +76,11 @@ func (c Config) Validate() error {
 		say("scale: must be above 0 and at most 100")
 	}
 	for _, name := range c.Stories {
-		if _, ok := storyNamed(name); !ok {
+		switch st, ok := storyNamed(name); {
+		case !ok:
 			say("stories: there is none called %q", name)
+		case st.served && !c.Providers:
+			say("stories: %q needs providers: true", name)
 		}
 	}
 	return errors.Join(append(own, c.Telemetry.Validate())...)
@@ -90,6 +99,10 @@ func ProvisionerConfig(c Config) provisioner.Config {
 	p.Workflow.RetryWait = c.scaled(time.Second)
 	p.Workflow.Attempts = 2
 	p.Fleet.Lease = c.scaled(4 * time.Second)
+	if c.Providers {
+		p.Providers = c.providers()
+		p.Workflow.JobTime, p.Workflow.CancelTime = c.scaled(time.Minute), c.scaled(10*time.Second)
+	}
 	return p
 }
 

@@ -103,6 +103,9 @@ func (l *lab) play(ctx context.Context, specs []machineSpec, tokens map[string]s
 		return s
 	}
 	l.serve(ctx, work, source)
+	if l.config.Providers {
+		defer l.serveProviders(ctx, work, source)()
+	}
 	for _, spec := range specs {
 		m := newMachine(spec, l.emitter)
 		part(func() { m.run(ctx, beat, l.config.scaled(4*time.Second)) })
@@ -183,7 +186,7 @@ func (l *lab) clients(ctx context.Context, says *telemetry.Source) {
 	transport := l.transport()
 	l.keep(transport)
 	way := hop{&http.Client{Transport: transport, Timeout: 15 * time.Second}, l.front()}
-	plan := newSchedule(l.config.Seed, l.config.Stories)
+	plan := newSchedule(l.config.Seed, l.config.Stories, l.config.Providers)
 	var playing sync.WaitGroup
 	defer playing.Wait()
 	pause(ctx, l.config.scaled(4*time.Second)) // agents enrol, and one of them dies

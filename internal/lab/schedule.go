@@ -13,9 +13,12 @@ type schedule struct {
 	first []story // the opening, next one last
 }
 
-func newSchedule(seed uint64, names []string) *schedule {
+func newSchedule(seed uint64, names []string, served bool) *schedule {
 	s := &schedule{rand: rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // a schedule, not a secret
 	for _, st := range stories() {
+		if st.served && !served {
+			continue
+		}
 		if len(names) == 0 || slices.Contains(names, st.name) {
 			s.cast = append(s.cast, st)
 		}

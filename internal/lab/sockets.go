@@ -10,6 +10,7 @@ import (
 // sockets is where the lab's own parts listen, and where one of them should and doesn't.
 type sockets struct {
 	ingress, api, auth net.Listener
+	hub, aap, eda      net.Listener // nil where the lab runs no providers
 	dead               string
 }
 
@@ -23,10 +24,15 @@ func (c Config) open(ctx context.Context) (s *sockets, err error) {
 		}
 	}()
 	var none net.Listener
-	for _, at := range []struct {
+	type place struct {
 		key, address string
 		to           *net.Listener
-	}{{"ingress", c.Ingress, &s.ingress}, {"api", c.API, &s.api}, {"auth", c.Auth, &s.auth}, {"dead_api", c.DeadAPI, &none}} {
+	}
+	places := []place{{"ingress", c.Ingress, &s.ingress}, {"api", c.API, &s.api}, {"auth", c.Auth, &s.auth}, {"dead_api", c.DeadAPI, &none}}
+	if c.Providers {
+		places = append(places, place{"hub", c.Hub, &s.hub}, place{"aap", c.AAP, &s.aap}, place{"eda", c.EDA, &s.eda})
+	}
+	for _, at := range places {
 		if at.key == "dead_api" && answers(ctx, at.address) {
 			return s, fmt.Errorf("dead_api: something listens on %s", at.address)
 		}
@@ -50,7 +56,7 @@ func answers(ctx context.Context, address string) bool {
 
 // close may be called again, and after a server has closed its own.
 func (s *sockets) close() {
-	for _, l := range []net.Listener{s.ingress, s.api, s.auth} {
+	for _, l := range []net.Listener{s.ingress, s.api, s.auth, s.hub, s.aap, s.eda} {
 		if l != nil {
 			_ = l.Close()
 		}

@@ -3,6 +3,7 @@ package lab
 import (
 	"time"
 
+	"github.com/faultline-io/faultline/internal/lab/hubsim"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -16,6 +17,8 @@ type story struct {
 	token   string
 	alone   bool   // its machine can have one allocation at a time: the next waits until this one is over
 	slow    int    // factor on the time that provisioning the node takes; 0: 1
+	image   string // what to make; "": any. A provider's template: it chooses how the provider's work goes
+	served  bool   // by a provider: told only where the lab runs them
 	cancel  bool   // the user changes their mind during provisioning
 	end     string // the last state, or the status that the request ended with
 
@@ -34,6 +37,10 @@ func stories() []story {
 		{name: "no_backend", weight: 1, pool: poolGeneral, region: "west", subject: "alice", token: "tok-alice", end: "503", layer: "ingress", mechanism: "no_backend"},
 		{name: "refused", weight: 1, pool: poolGeneral, region: "east", subject: "erin", token: "tok-erin", end: "403", layer: "api_auth", mechanism: "policy"},
 		{name: "agent_silent", weight: 1, pool: poolArchive, region: "east", subject: "ci-runner", token: "tok-ci", end: semconv.Failed, alone: true, layer: "node_agent", mechanism: "silent"},
+		{name: "aap_healthy", weight: 2, pool: poolAAP, region: "east", subject: "alice", token: "tok-alice", end: semconv.Released, served: true},
+		{name: "aap_cancel", weight: 1, pool: poolAAP, region: "east", subject: "bob", token: "tok-bob", end: semconv.Canceled, served: true, cancel: true},
+		{name: "aap_quota", weight: 1, pool: poolAAP, region: "east", subject: "alice", token: "tok-alice", end: semconv.Failed, served: true, image: hubsim.FailQuota, layer: "provider", mechanism: "quota"},
+		{name: "eda_healthy", weight: 2, pool: poolEDA, region: "east", subject: "ci-runner", token: "tok-ci", end: semconv.Released, served: true},
 	}
 }
 
