@@ -23,10 +23,12 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
-// maxReply bounds what is read of an answer, in bytes; maxDetail what is kept of an error's words.
+// maxReply bounds what is read of an answer, in bytes; maxDetail what is kept of an error's words;
+// maxRetryAfter how long a provider may have us wait, in seconds.
 const (
-	maxReply  = 4 << 20
-	maxDetail = 300
+	maxReply      = 4 << 20
+	maxDetail     = 300
+	maxRetryAfter = 300
 )
 
 // Endpoint is where a provider's HTTP interface is and how to be let in.
@@ -173,7 +175,7 @@ func broken(err error, sent bool) *Failure {
 func refused(a *http.Response, text []byte) *Failure {
 	f := &Failure{Kind: Refused, Sent: true, Detail: words(text)}
 	if after, err := strconv.Atoi(a.Header.Get("Retry-After")); err == nil && after >= 0 {
-		f.RetryAfter = time.Duration(after) * time.Second
+		f.RetryAfter = time.Duration(min(after, maxRetryAfter)) * time.Second
 	}
 	switch s := a.StatusCode; {
 	case s == http.StatusUnauthorized, s == http.StatusForbidden:

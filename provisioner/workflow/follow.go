@@ -43,6 +43,9 @@ func (d *driver) follow(ctx context.Context, p provider.Provider, j store.Provid
 	if err != nil { // what was known stays, whole; that it is old is said beside it
 		d.complain(ctx, j, "poll", err)
 		j.Failure = err.Error()
+		if after := provider.RetryAfter(err); after > p.Traits().Poll && d.engine.store.Now().Before(j.Deadline) {
+			return d.later(ctx, j, after)
+		}
 	} else {
 		j.Status, j.Failure, j.PolledAt = s, "", d.engine.store.Now()
 	}
