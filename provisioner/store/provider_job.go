@@ -153,6 +153,13 @@ func (t *Tx) CancelProviderJob(key string) error {
 	return err
 }
 
+// ReopenProviderJob has a job that was given up on looked at again, with a new cancel.
+func (t *Tx) ReopenProviderJob(key string) error {
+	now := nanos(t.Now())
+	_, err := t.exec(`UPDATE provider_jobs SET phase = 'following', cancel_at = ?, cancel_answer = '', due_at = ? WHERE job_key = ? AND phase = 'ended'`, now, now, key)
+	return err
+}
+
 // SaveProviderJob writes what the lease's holder has learnt and gives the lease back. A cancel that was
 // asked for meanwhile stays, and makes the job due at once. false: somebody else holds the job by now.
 func (t *Tx) SaveProviderJob(j *ProviderJob) (bool, error) {

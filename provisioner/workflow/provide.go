@@ -114,12 +114,12 @@ func (r *run) want(id provider.Identity, operation string, attempt int) error {
 	})
 }
 
-// settle sees to it that no provision goes on when cleanup begins: it is canceled and waited for. One
+// settle sees to it that no job goes on when cleanup begins: it is canceled and waited for. One
 // that cannot be canceled is looked at once more and left alone; its provider cleans up after it.
 func (r *run) settle(jobs []store.ProviderJob) (outcome, error) {
 	for _, j := range jobs {
-		if j.Operation != provider.Provision {
-			continue
+		if j.Operation == provider.Deprovision && j.WorkflowID == r.w.ID && j.Phase != store.JobEnded {
+			continue // the one that this workflow waits for
 		}
 		p := r.engine.driver.known[j.Identity]
 		switch {
@@ -128,8 +128,14 @@ func (r *run) settle(jobs []store.ProviderJob) (outcome, error) {
 			if err := r.tx.CloseProviderJob(j, provider.Status{State: provider.Canceled, Message: "canceled before it was launched", Result: provider.Lost}); err != nil {
 				return outcome{}, err
 			}
-		case j.Phase == store.JobEnded && !j.CancelAt.IsZero():
-			return outcome{kind: gaveUp, failure: fmt.Sprintf("%s still works on the provision: %s", j.Name(), j.Status.Message)}, nil
+		case j.Phase == store.JobEnded && !j.CancelAt.Before(r.w.CreatedAt):
+			return outcome{kind: gaveUp, failure: fmt.Sprintf("%s still works on the %s: %s", j.Name(), j.Operation, j.Status.Message)}, nil
+		case j.Phase == store.JobEnded && !j.CancelAt.IsZero(): // given up on by an earlier workflow: how is it now?
+			r.tx.After(r.engine.driver.nudge)
+			if err := r.tx.ReopenProviderJob(j.Key); err != nil {
+				return outcome{}, err
+			}
+			return outcome{kind: waiting, on: "provider", until: r.tx.Now().Add(r.engine.config.Tick)}, nil
 		default:
 			if j.CancelAt.IsZero() {
 				r.tx.After(r.engine.driver.nudge)

@@ -18,7 +18,7 @@ const (
 	Maintenance Fault = "html"          // 200 with a page for people
 	Truncated   Fault = "truncated"     // half of the answer, then the end
 	Huge        Fault = "huge"          // more than anyone should read
-	Slow        Fault = "slow"          // no answer for a second
+	Slow        Fault = "slow"          // no answer for two seconds
 	Limited     Fault = "rate_limited"  // 429 with Retry-After
 	LostReply   Fault = "lost_reply"    // it is done, and the connection breaks before the answer
 	Gateway     Fault = "gateway"       // it is done, and the proxy before it answers 504
@@ -70,7 +70,7 @@ func (c *Controller) faulty(inner http.Handler) http.Handler {
 			inner.ServeHTTP(httptest.NewRecorder(), r)
 			http.Error(w, "upstream request timeout", http.StatusGatewayTimeout)
 		case Slow:
-			pause(r.Context(), time.Second)
+			pause(r.Context(), 2*time.Second)
 			inner.ServeHTTP(w, r)
 		default:
 			inner.ServeHTTP(w, r)

@@ -109,7 +109,12 @@ func TestFailuresAreExplained(t *testing.T) {
 func TestReleaseWaitsForTheProvision(t *testing.T) {
 	p := start(t, func(c *provided.Config) {
 		c.Workflow.JobTime, c.Workflow.CancelTime = 200*time.Millisecond, 200*time.Millisecond
-		c.AAP.Takes = func(string, bool) time.Duration { return time.Hour }
+		c.AAP.Takes = func(_ string, deletes bool) time.Duration {
+			if deletes {
+				return time.Millisecond
+			}
+			return 3 * time.Second
+		}
 	})
 	must(t, p.Create(t.Context(), "a-1", provided.PoolAAP, hubsim.IgnoreCancel))
 	must(t, p.Reaches(t.Context(), "a-1", semconv.Failed, patience))
@@ -118,6 +123,16 @@ func TestReleaseWaitsForTheProvision(t *testing.T) {
 	must(t, p.Reaches(t.Context(), "a-1", semconv.ReleaseFailed, patience))
 	if p.AAP.Launches("a-1", true) != 0 {
 		t.Fatal("deprovisioned beside a running provision")
+	}
+	must(t, provided.Until(t.Context(), patience, "playbook over", func() (bool, error) { // much later it has come to its end
+		r, there := p.Hub.Resource("a-1")
+		return there && r.Metadata.Annotations[hub.ReconciledVersion] != "", nil
+	}))
+	_, err = p.Control.Release(t.Context(), "a-1", by)
+	must(t, err)
+	must(t, p.Reaches(t.Context(), "a-1", semconv.Released, patience))
+	if n := p.AAP.Launches("a-1", true); n != 1 || len(p.Hub.Machines("a-1")) != 0 {
+		t.Fatalf("%d deprovisions", n)
 	}
 }
 

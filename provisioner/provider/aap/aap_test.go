@@ -44,7 +44,7 @@ func newBench(t *testing.T, c aapsim.Config) *bench {
 	}
 	b.next = aap.DefaultConfig()
 	b.next.Instance = "lab"
-	b.next.API = provider.Endpoint{URL: api.URL + "/api/controller", Token: secret, CAFile: ca, Timeout: 300 * time.Millisecond}
+	b.next.API = provider.Endpoint{URL: api.URL + "/api/controller", Token: secret, CAFile: ca, Timeout: 900 * time.Millisecond}
 	b.next.Hub = provider.Endpoint{URL: hubAPI.URL, Token: "hub-token", Timeout: 5 * time.Second}
 	b.aap = b.open(t, b.next)
 	t.Cleanup(func() { b.sim.Close(); api.Close(); hubAPI.Close() })
