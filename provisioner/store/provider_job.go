@@ -144,11 +144,11 @@ func (t *Tx) LaunchProviderJob(j ProviderJob) (bool, error) {
 	return n == 1, err
 }
 
-// CancelProviderJob writes that the job's end is wanted; the driver sees to it. Asking again changes
-// nothing.
+// CancelProviderJob writes that the job's end is wanted; the driver sees to it, and looks for the job
+// first where its launch was never answered. Asking again changes nothing.
 func (t *Tx) CancelProviderJob(key string) error {
 	now := nanos(t.Now())
-	_, err := t.exec(`UPDATE provider_jobs SET cancel_at = ?, due_at = CASE lease WHEN '' THEN ? ELSE due_at END, phase = CASE phase WHEN 'ended' THEN 'following' ELSE phase END
+	_, err := t.exec(`UPDATE provider_jobs SET cancel_at = ?, due_at = CASE lease WHEN '' THEN ? ELSE due_at END, phase = CASE phase WHEN 'ended' THEN CASE job_id WHEN '' THEN 'launching' ELSE 'following' END ELSE phase END
 		WHERE job_key = ? AND cancel_at = 0`, now, now, key)
 	return err
 }
@@ -156,7 +156,7 @@ func (t *Tx) CancelProviderJob(key string) error {
 // ReopenProviderJob has a job that was given up on looked at again, with a new cancel.
 func (t *Tx) ReopenProviderJob(key string) error {
 	now := nanos(t.Now())
-	_, err := t.exec(`UPDATE provider_jobs SET phase = 'following', cancel_at = ?, cancel_answer = '', due_at = ? WHERE job_key = ? AND phase = 'ended'`, now, now, key)
+	_, err := t.exec(`UPDATE provider_jobs SET phase = CASE job_id WHEN '' THEN 'launching' ELSE 'following' END, cancel_at = ?, cancel_answer = '', due_at = ? WHERE job_key = ? AND phase = 'ended'`, now, now, key)
 	return err
 }
 

@@ -123,13 +123,13 @@ func (r *run) settle(jobs []store.ProviderJob) (outcome, error) {
 		}
 		p := r.engine.driver.known[j.Identity]
 		switch {
-		case j.Phase == store.JobEnded && (j.Status.State.Terminal() || j.JobID == "" || p == nil || !p.Traits().Cancels || j.Status.Raw == purged):
+		case j.Phase == store.JobEnded && (j.Status.State.Terminal() || p == nil || !p.Traits().Cancels || j.Status.Raw == purged):
 		case j.Phase == store.JobWanted:
 			if err := r.tx.CloseProviderJob(j, provider.Status{State: provider.Canceled, Message: "canceled before it was launched", Result: provider.Lost}); err != nil {
 				return outcome{}, err
 			}
 		case j.Phase == store.JobEnded && !j.CancelAt.Before(r.w.CreatedAt):
-			return outcome{kind: gaveUp, failure: fmt.Sprintf("%s still works on the %s: %s", j.Name(), j.Operation, j.Status.Message)}, nil
+			return outcome{kind: gaveUp, failure: fmt.Sprintf("%s %s may still be at work: %s", j.Identity.Provider, j.Operation, j.Status.Message)}, nil
 		case j.Phase == store.JobEnded && !j.CancelAt.IsZero(): // given up on by an earlier workflow: how is it now?
 			r.tx.After(r.engine.driver.nudge)
 			if err := r.tx.ReopenProviderJob(j.Key); err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/faultline-io/faultline/internal/lab/aapsim"
 	"github.com/faultline-io/faultline/internal/lab/provided"
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/provider"
@@ -32,5 +33,39 @@ func TestKilledBetweenLaunchAndAnswer(t *testing.T) {
 	must(t, p.Reaches(t.Context(), "a-1", semconv.Active, patience))
 	if j, _, err := p.Job(t.Context(), "a-1", provider.Provision); err != nil || j.JobID != "101" || p.AAP.Launches("a-1", false) != 1 {
 		t.Fatalf("job %s, %d launches, %v", j.JobID, p.AAP.Launches("a-1", false), err)
+	}
+}
+
+// A provider that is away from the launch on until the provision is given up may have launched it: before
+// anything is cleaned up, the job is looked for and stopped.
+func TestLaunchWithoutAnAnswer(t *testing.T) {
+	p := start(t, func(c *provided.Config) {
+		c.Workflow.JobTime = 400 * time.Millisecond
+		c.AAP.Takes = func(_ string, deletes bool) time.Duration {
+			if deletes {
+				return time.Millisecond
+			}
+			return time.Hour
+		}
+	})
+	p.AAP.Break(aapsim.Gateway)
+	must(t, p.Create(t.Context(), "a-0", provided.PoolAAP, "ocp_virt_vm")) // not even the template is found
+	must(t, p.Reaches(t.Context(), "a-0", semconv.Failed, patience))
+	p.AAP.Break(aapsim.None)
+	must(t, p.Create(t.Context(), "a-2", provided.PoolAAP, "ocp_virt_vm"))
+	must(t, provided.Until(t.Context(), patience, "templates known", func() (bool, error) { return p.AAP.Launches("a-2", false) == 1, nil }))
+	p.AAP.Break(aapsim.Gateway)
+	must(t, p.Create(t.Context(), "a-1", provided.PoolAAP, "ocp_virt_vm"))
+	must(t, p.Reaches(t.Context(), "a-1", semconv.Failed, patience))
+	if p.AAP.Launches("a-1", false) != 1 {
+		t.Fatal("not launched")
+	}
+	p.AAP.Break(aapsim.None)
+	_, err := p.Control.Release(t.Context(), "a-1", by)
+	must(t, err)
+	must(t, p.Reaches(t.Context(), "a-1", semconv.Released, patience))
+	j, _, err := p.Job(t.Context(), "a-1", provider.Provision)
+	if err != nil || j.Status.State != provider.Canceled || p.AAP.Launches("a-1", false) != 1 || len(p.Hub.Machines("a-1")) != 0 {
+		t.Fatalf("%+v %v", j, err)
 	}
 }
