@@ -2,7 +2,6 @@ package correlator_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -244,9 +243,4 @@ func blames(answer correlator.Answer, id, layer, mechanism string) bool {
 		}
 	}
 	return false
-}
-
-func ExampleRulesVersion() {
-	fmt.Println(len(correlator.RulesVersion))
-	// Output: 10
 }

@@ -128,15 +128,18 @@ func nanos(t pcommon.Timestamp) int64 {
 func attributes(m pcommon.Map, inherited record.Attrs) (own, stamped record.Attrs) {
 	added := ""
 	if v, ok := m.Get(semconv.IdentityStamped); ok {
-		added = "," + v.AsString() + ","
+		added = v.AsString()
 	}
 	own = make(record.Attrs, 0, m.Len())
 	stamped = inherited
 	for k, v := range m.All() {
 		switch {
 		case k == semconv.IdentityStamped:
-		case k == semconv.IdentityVia, k == semconv.IdentityConflict, added != "" && strings.Contains(added, ","+k+","):
-			stamped = append(stamped[:len(stamped):len(stamped)], record.Attr{Key: k, Value: value(v)})
+		case k == semconv.IdentityVia, k == semconv.IdentityConflict, added != "" && listed(added, k):
+			if len(stamped) == len(inherited) { // the first of its own: what it inherits stays the resource's
+				stamped = append(make(record.Attrs, 0, len(inherited)+usualStamps), inherited...)
+			}
+			stamped = append(stamped, record.Attr{Key: k, Value: value(v)})
 		default:
 			own = append(own, record.Attr{Key: text(k), Value: value(v)})
 		}
@@ -145,6 +148,19 @@ func attributes(m pcommon.Map, inherited record.Attrs) (own, stamped record.Attr
 		own = nil
 	}
 	return own.Sort(), stamped.Sort()
+}
+
+// usualStamps is how many attributes a record usually gets.
+const usualStamps = 6
+
+// listed says whether a name stands in a list of names.
+func listed(list, name string) bool {
+	for one := range strings.SplitSeq(list, ",") {
+		if one == name {
+			return true
+		}
+	}
+	return false
 }
 
 func value(v pcommon.Value) string {
