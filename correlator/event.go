@@ -140,7 +140,11 @@ func (x Exchange) Refused() bool { return x.Status >= 400 }
 func exchangeOf(r *record.Record) Exchange {
 	x := Exchange{Method: r.Attr(semconv.HTTPRequestMethod), Path: r.Attr(semconv.URLPath), Flags: r.Attr(semconv.ProxyFlags)}
 	for _, k := range []string{semconv.HTTPStatusCode, semconv.HTTPStatusLegacy} {
-		if n, err := strconv.Atoi(r.Attr(k)); err == nil {
+		text := r.Attr(k)
+		if text == "" {
+			continue // the error of an empty number would cost memory for every record
+		}
+		if n, err := strconv.Atoi(text); err == nil {
 			x.Status = n
 			break
 		}
