@@ -54,6 +54,11 @@ func (b *benchStore) run(cmd *cobra.Command) (err error) {
 	said := func(format string, args ...any) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%6.0f s  "+format+"\n", append([]any{time.Since(begun).Seconds()}, args...)...)
 	}
+	for name, n := range map[string]int{"--rows": b.shape.Rows, "--batch": b.batch, "--samples": b.samples, "--rounds": b.rounds} {
+		if n < 1 {
+			return fmt.Errorf("%s: %d is less than 1", name, n)
+		}
+	}
 	b.shape.Start = time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -13)
 	if b.start != "" {
 		if b.shape.Start, err = time.Parse(time.RFC3339, b.start); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,9 @@ func rulesCommand() *cobra.Command {
 					if r.Layer == layer || r.Layer == "" {
 						kept = append(kept, r)
 					}
+				}
+				if !slices.ContainsFunc(kept, func(r correlator.Description) bool { return r.Layer == layer }) {
+					return fmt.Errorf("--layer: no rule is about %q; `faultline rules` lists the layers that have some", layer)
 				}
 				c.Rules = kept
 			}
