@@ -28,22 +28,6 @@ type subject struct {
 	label string // derived: its allocation by closure, in a region that is not plain
 }
 
-// machine is what is known of a node alone.
-type machine struct {
-	moves    set[move]  // node → allocation
-	installs set[move]  // node → node_instance
-	assigned []Interval // derived from moves
-	lived    []Interval // derived from installs
-}
-
-// node gives the place for what is known of a node.
-func (s *subject) node() *machine {
-	if s.machine == nil {
-		s.machine = &machine{}
-	}
-	return s.machine
-}
-
 type bind struct {
 	object   Key
 	from, to int64

@@ -1,0 +1,89 @@
+package identity
+
+// machine is what is known of a node alone.
+type machine struct {
+	moves    set[move]  // node → allocation
+	installs set[move]  // node → node_instance
+	assigned []Interval // derived from moves
+	lived    []Interval // derived from installs
+}
+
+// node gives the place for what is known of a node.
+func (s *subject) node() *machine {
+	if s.machine == nil {
+		s.machine = &machine{}
+	}
+	return s.machine
+}
+
+// derive says whether the intervals of a node are worked out, or can be now.
+func (v *view) derive(node *subject) bool {
+	if !node.derived {
+		if !v.write {
+			v.stale = true
+			return false
+		}
+		node.derive()
+	}
+	return true
+}
+
+// derive works out the intervals of a node from its moves and explicit bindings.
+func (s *subject) derive() {
+	if s.derived {
+		return
+	}
+	s.derived = true
+	s.node()
+	s.assigned, s.lived = assignments(s.moves.list), installations(s.installs.list)
+	for _, b := range s.binds.list {
+		switch b.object.Kind {
+		case Allocation:
+			s.assigned = append(s.assigned, Interval{b.object.ID, b.from, b.to})
+		case NodeInstance:
+			s.lived = append(s.lived, Interval{b.object.ID, b.from, b.to})
+		}
+	}
+	s.assigned, s.lived = tidy(s.assigned), tidy(s.lived)
+}
+
+// Assignments lists when a node was whose, in order of beginning.
+func (x *Index) Assignments(node string) []Interval {
+	return x.intervals(node, func(s *subject) []Interval { return s.assigned })
+}
+
+// Installations lists when which node instance lived on a node, in order of beginning.
+func (x *Index) Installations(node string) []Interval {
+	return x.intervals(node, func(s *subject) []Interval { return s.lived })
+}
+
+func (x *Index) intervals(node string, of func(*subject) []Interval) []Interval {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s := x.subjects[Key{Node, node}]
+	if s == nil {
+		return nil
+	}
+	s.derive()
+	return append([]Interval(nil), of(s)...)
+}
+
+// Overlaps lists every stretch in which a node was assigned to two allocations at once.
+func (x *Index) Overlaps() []Overlap {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var out []Overlap
+	for k, s := range x.subjects {
+		if k.Kind == Node {
+			s.derive()
+			out = append(out, overlaps(k, s.assigned)...)
+		}
+	}
+	sortOverlaps(out)
+	return out
+}
+
+// OverlapsOf lists the stretches in which one node was assigned to two allocations at once.
+func (x *Index) OverlapsOf(node string) []Overlap {
+	return overlaps(Key{Node, node}, x.Assignments(node))
+}
