@@ -14,7 +14,7 @@ func gathered(ctx context.Context, l Library, p *profile.Profile, allocation str
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range Gather(story.Records, story.Facts, p, Moment{AsOf: asOf, Now: story.Now}).Cases() {
+	for _, c := range Gather(story.Records, story.Facts, p, Moment{AsOf: asOf, Now: story.Now, Durations: story.Durations}).Cases() {
 		if c.ID == allocation {
 			return c, nil
 		}

@@ -58,7 +58,9 @@ func (g *Gathering) Cases() []*Case {
 	if took == nil && len(out) >= enough {
 		here := &Learnt{}
 		for _, c := range out {
-			here.learn(&c.Lifecycle)
+			for _, f := range c.Lifecycle.finished(c.ID) {
+				here.Add(f.Step, f.Took)
+			}
 		}
 		took = here
 	}

@@ -32,6 +32,7 @@ type Desk struct {
 	homes     map[string]map[string]bool // machine, in lower case: allocations with records of it
 	stir      Stir
 	high      int64 // the newest time of arrival
+	took      Durations
 }
 
 // folder is one allocation on the desk.
@@ -142,12 +143,21 @@ func (d *Desk) unfile(e *Event) {
 	d.forgetUnowned(e)
 }
 
-// Judge gives how things stand with an allocation, what arrived since it was last judged, and the newest
-// time of arrival among it. ok is false where the desk has nothing of it.
-func (d *Desk) Judge(allocation string, now int64) (s Standing, arrived []*Event, ok bool) {
+// Judged is what judging an allocation on the desk gives.
+type Judged struct {
+	Standing Standing
+	Arrived  []*Event   // since it was last judged
+	Finished []Finished // its steps that came to their proper end, those given before among them
+}
+
+// Learn takes what steps took lately; nil forgets it.
+func (d *Desk) Learn(took Durations) { d.took = took }
+
+// Judge gives how things stand with an allocation. ok is false where the desk has nothing of it.
+func (d *Desk) Judge(allocation string, now int64) (out Judged, ok bool) {
 	f := d.folders[allocation]
 	if f == nil {
-		return Standing{}, nil, false
+		return Judged{}, false
 	}
 	own := make([]*Event, 0, len(f.events))
 	clock := Gathering{Now: d.now}
@@ -162,14 +172,15 @@ func (d *Desk) Judge(allocation string, now int64) (s Standing, arrived []*Event
 	}
 	if f.events = own; len(own) == 0 {
 		delete(d.folders, allocation)
-		return Standing{}, nil, false
+		return Judged{}, false
 	}
-	c := &Case{ID: allocation, Profile: d.profile, Index: d.index, Now: max(d.now, now), Events: order(own)}
+	c := &Case{ID: allocation, Profile: d.profile, Index: d.index, Now: max(d.now, now), Events: order(own), Durations: d.took}
 	c.Context = d.around(own)
 	c.Lifecycle = readLifecycle(c)
 	c.Troubles = findTroubles(c)
-	s = c.Standing(d.rules)
-	arrived, f.arrived = f.arrived, nil
+	s := c.Standing(d.rules)
+	arrived := f.arrived
+	f.arrived = nil
 	if len(s.Verdict.Faults) > 0 && f.judged != 0 {
 		cited := c.eventsByRef(s.Verdict.Faults)
 		for _, e := range c.Context {
@@ -179,7 +190,7 @@ func (d *Desk) Judge(allocation string, now int64) (s Standing, arrived []*Event
 		}
 	}
 	f.judged = d.high
-	return s, arrived, true
+	return Judged{s, arrived, c.Lifecycle.finished(allocation)}, true
 }
 
 // home notes that a machine's records are an allocation's.

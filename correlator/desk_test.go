@@ -49,13 +49,13 @@ func TestADeskSaysWhatTheWholeStorySays(t *testing.T) {
 			records = records[k:]
 		}
 		for id, one := range want {
-			got, _, ok := desk.Judge(id, 0)
+			judged, ok := desk.Judge(id, 0)
 			if !ok {
 				t.Errorf("%s: %s is not on the desk", s.Name, id)
 				continue
 			}
 			compared++
-			if d := cmp.Diff(one.Essence(), got.Essence()); d != "" {
+			if d := cmp.Diff(one.Essence(), judged.Standing.Essence()); d != "" {
 				t.Errorf("%s: %s: the whole story (-) and the desk (+):\n%s", s.Name, id, d)
 			}
 		}
@@ -100,12 +100,12 @@ func TestADeskIsBounded(t *testing.T) {
 		t.Errorf("%d records are held", held)
 	}
 	begun = time.Now()
-	s, _, ok := desk.Judge(allocation, 0)
+	judged, ok := desk.Judge(allocation, 0)
 	t.Logf("%d records taken in %s; judged in %s", 2*lines, took.Round(time.Millisecond), time.Since(begun).Round(time.Microsecond))
-	if !ok || s.Verdict.Outcome != correlator.Attributed || s.Verdict.Faults[0].Layer != "cert" {
-		t.Errorf("%+v", s.Verdict)
+	if !ok || judged.Standing.Verdict.Outcome != correlator.Attributed || judged.Standing.Verdict.Faults[0].Layer != "cert" {
+		t.Errorf("%+v", judged.Standing.Verdict)
 	}
-	if _, _, ok := desk.Judge("nobody", 0); ok {
+	if _, ok := desk.Judge("nobody", 0); ok {
 		t.Error("a verdict on nothing")
 	}
 	// Whoever was not heard of for longest leaves a desk that is full.

@@ -1,6 +1,7 @@
 package correlator
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -10,10 +11,31 @@ import (
 
 // Durations knows what steps really took. Implementations are safe to ask while a gathering is judged.
 type Durations interface {
-	// Percentile gives how long a step (see Expectations) took at most in a share p of the known cases, 0 < p ≤ 1,
-	// and of how many. n is 0 where nothing is known of it.
-	Percentile(step string, p float64) (took time.Duration, n int)
+	// P99 is what 99 of 100 known cases of a step (see Expectations) took at most, and of how many. n is 0 where
+	// nothing is known of it.
+	P99(step string) (took time.Duration, n int)
 }
+
+// Finished is one step of one allocation that came to its proper end.
+type Finished struct {
+	Step       string // as Expectations name it
+	Allocation string
+	Part       string // the task's claim, the job, the outbox record, or the state: what tells two of one step apart
+	Took       time.Duration
+	Ended      int64 // Unix nanoseconds
+}
+
+// Diary keeps what steps took, across allocations and restarts.
+type Diary interface {
+	// File keeps finished steps. One that is filed twice counts once.
+	File(ctx context.Context, steps []Finished) error
+	// Took gives what steps took lately, by what had ended at a time; 0 is now.
+	Took(ctx context.Context, asOf int64) (Durations, error)
+}
+
+// Lately is how far back a diary looks: four weeks, so that every day of the week counts, and what a platform took
+// before its last few releases does not.
+const Lately = 28 * 24 * time.Hour
 
 // enough is how many finished steps make a percentile worth more than the profile's budget.
 const enough = 30
@@ -24,7 +46,7 @@ func learnt(d Durations, step string) (budget time.Duration, ok bool) {
 	if d == nil {
 		return 0, false
 	}
-	took, n := d.Percentile(step, 0.99)
+	took, n := d.P99(step)
 	if n < enough {
 		return 0, false
 	}
@@ -49,8 +71,8 @@ func (l *Learnt) Add(step string, took time.Duration) {
 	l.sorted = false
 }
 
-// Percentile implements Durations.
-func (l *Learnt) Percentile(step string, p float64) (time.Duration, int) {
+// P99 implements Durations.
+func (l *Learnt) P99(step string) (time.Duration, int) {
 	if !l.sorted {
 		for _, list := range l.by {
 			slices.Sort(list)
@@ -61,35 +83,43 @@ func (l *Learnt) Percentile(step string, p float64) (time.Duration, int) {
 	if len(list) == 0 {
 		return 0, 0
 	}
-	i := min(len(list)-1, max(0, int(p*float64(len(list))+0.999999)-1))
-	return list[i], len(list)
+	return list[(99*len(list)+99)/100-1], len(list)
 }
 
-// learn files the finished steps of an allocation.
-func (l *Learnt) learn(life *Lifecycle) {
-	for _, a := range life.Tasks {
+// finished lists the steps of an allocation that came to their proper end: what failed teaches nothing of how long
+// it takes to succeed.
+func (l *Lifecycle) finished(allocation string) []Finished {
+	var out []Finished
+	add := func(step, part string, from, to int64) {
+		if from <= to { // else it is two clocks
+			out = append(out, Finished{step, allocation, part, time.Duration(to - from), to})
+		}
+	}
+	for _, a := range l.Tasks {
+		part := a.Task + "/" + a.Claim
 		if a.Queued != nil && a.Taken != nil {
-			l.Add(stepOf(stepClaim, a.Type), time.Duration(a.Taken.At-a.Queued.At))
+			add(stepOf(stepClaim, a.Type), part, a.Queued.At, a.Taken.At)
 		}
 		if a.Taken != nil && a.Over != nil && a.Over.To() == semconv.Succeeded {
-			l.Add(stepOf(stepRun, a.Type), time.Duration(a.Over.At-a.Taken.At))
+			add(stepOf(stepRun, a.Type), part, a.Taken.At, a.Over.At)
 		}
 	}
-	for _, j := range life.Jobs {
+	for _, j := range l.Jobs {
 		if last := j.Last(); strings.EqualFold(last.To, "succeeded") {
-			l.Add(stepOf(stepJob, j.Operation), time.Duration(last.At-j.Changes[0].At))
+			add(stepOf(stepJob, j.Operation), j.ID, j.Changes[0].At, last.At)
 		}
 	}
-	for _, o := range life.Outbox {
+	for _, o := range l.Outbox {
 		if last := o.Last(); last.To == semconv.Published && o.Changes[0].To == semconv.Pending {
-			l.Add(stepPublish, time.Duration(last.At-o.Changes[0].At))
+			add(stepPublish, o.ID, o.Changes[0].At, last.At)
 		}
 	}
-	for i, s := range life.States[:max(0, len(life.States)-1)] {
-		if next := life.States[i+1]; next.To != semconv.Failed && next.To != semconv.ReleaseFailed && next.To != s.To {
-			l.Add(stepOf(stepState, s.To), time.Duration(next.At-s.At))
+	for i, s := range l.States[:max(0, len(l.States)-1)] {
+		if next := l.States[i+1]; next.To != semconv.Failed && next.To != semconv.ReleaseFailed && next.To != s.To {
+			add(stepOf(stepState, s.To), s.Event.Ref, s.At, next.At)
 		}
 	}
+	return out
 }
 
 func stepOf(step, kind string) string {

@@ -81,14 +81,14 @@ func TestLearntDurations(t *testing.T) {
 	// Few cases teach nothing.
 	var few correlator.Learnt
 	few.Add("state:provisioning", time.Second)
-	if _, n := few.Percentile("state:provisioning", 0.99); n != 1 {
+	if _, n := few.P99("state:provisioning"); n != 1 {
 		t.Errorf("%d known", n)
 	}
 	var many correlator.Learnt
 	for i := range 200 {
 		many.Add("job", time.Duration(i+1)*time.Second)
 	}
-	if took, n := many.Percentile("job", 0.99); took != 198*time.Second || n != 200 {
+	if took, n := many.P99("job"); took != 198*time.Second || n != 200 {
 		t.Errorf("p99 of 1 … 200 s: %s of %d", took, n)
 	}
 }

@@ -31,6 +31,8 @@ type Story struct {
 	Facts   []identity.Fact
 	// Now is the newest time that the library knows of.
 	Now int64
+	// Durations are what steps took lately; nil where the library doesn't know.
+	Durations Durations
 }
 
 // ListQuery narrows a list; zero values do not.
@@ -53,7 +55,7 @@ func Judgement(ctx context.Context, l Library, p *profile.Profile, rules []Rule,
 	if err != nil {
 		return Allocation{}, err
 	}
-	g := Gather(story.Records, story.Facts, p, Moment{AsOf: asOf, Now: story.Now})
+	g := Gather(story.Records, story.Facts, p, Moment{AsOf: asOf, Now: story.Now, Durations: story.Durations})
 	for _, c := range g.Cases() {
 		if c.ID == allocation {
 			return c.Allocation(rules), nil

@@ -29,10 +29,12 @@ type Library struct {
 	conn    driver.Conn
 	profile *profile.Profile
 	limits  Limits
+
+	recalled *recalled
 }
 
 // New reads from an open store; profile says which identifiers stand in a record.
-func New(conn driver.Conn, p *profile.Profile) *Library { return &Library{conn, p, DefaultLimits()} }
+func New(conn driver.Conn, p *profile.Profile) *Library { return &Library{conn, p, DefaultLimits(), &recalled{}} }
 
 var _ correlator.Library = (*Library)(nil)
 
@@ -109,6 +111,9 @@ func (l *Library) story(ctx context.Context, allocation string, asOf int64) (*co
 		return nil, correlator.ErrUnknown
 	}
 	if s.Now, err = l.newest(ctx); err != nil {
+		return nil, err
+	}
+	if s.Durations, err = l.durations(ctx, asOf); err != nil {
 		return nil, err
 	}
 	from, to := l.window(s, asOf)

@@ -171,14 +171,15 @@ func (s *Service) recall(ctx context.Context, turns []turn) error {
 // judgeOne judges one allocation and notes what changed.
 func (s *Service) judgeOne(t turn) {
 	begun := s.now()
-	standing, arrived, ok := s.safely(t.id)
+	judged, ok := s.safely(t.id)
 	took := s.now().Sub(begun)
 	s.metrics.took.Observe(took.Seconds())
 	if !ok {
 		return
 	}
-	w := s.words[t.id]
+	w, standing, arrived := s.words[t.id], judged.Standing, judged.Arrived
 	w.looked = begun
+	s.note(w, judged.Finished)
 	for _, e := range arrived {
 		w.high = max(w.high, e.Ingested)
 	}
@@ -209,7 +210,7 @@ func (s *Service) judgeOne(t turn) {
 }
 
 // safely judges; a mistake of ours in one allocation is not the others' end.
-func (s *Service) safely(id string) (standing correlator.Standing, arrived []*correlator.Event, ok bool) {
+func (s *Service) safely(id string) (judged correlator.Judged, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			ok = false
@@ -236,6 +237,9 @@ func (s *Service) write(ctx context.Context, _ time.Time) error {
 			return err
 		}
 		s.unsaid = nil
+	}
+	if err := s.file(ctx); err != nil {
+		return err
 	}
 	now := s.now()
 	for _, since := range s.metrics.waiting {

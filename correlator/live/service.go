@@ -21,6 +21,7 @@ type Sources struct {
 	Ledger  correlator.Ledger
 	Feed    Feed
 	Roster  Roster
+	Diary   correlator.Diary // nil: the profile's budgets alone say what is late
 }
 
 // Service judges allocations as their records arrive.
@@ -32,17 +33,18 @@ type Service struct {
 	metrics *metrics
 
 	// Run's goroutine alone touches these.
-	desk   *correlator.Desk
-	share  *share
-	follow *follower
-	queue  *queue
-	words  map[string]*word // by allocation
-	unsaid []correlator.Revision
-	loader *loader
+	desk    *correlator.Desk
+	share   *share
+	follow  *follower
+	queue   *queue
+	words   map[string]*word // by allocation
+	unsaid  []correlator.Revision
+	unfiled []correlator.Finished
+	loader  *loader
 
-	leased, adopted, counted, stirs time.Time
-	failing                         bool
-	general, signs                  bool // see stirred
+	leased, adopted, counted, stirs, learnt time.Time
+	failing                                 bool
+	general, signs                          bool // see stirred
 }
 
 // word is the last that was said of an allocation.
@@ -51,6 +53,7 @@ type word struct {
 	judgedAt int64
 	high     int64 // the ingest high-water mark
 	looked   time.Time
+	filed    map[part]bool // its steps that the diary has
 }
 
 // New gives a service; Run starts it. Its metrics go to reg.
@@ -122,7 +125,7 @@ func (s *Service) step(ctx context.Context) {
 	for _, phase := range []struct {
 		name string
 		do   func(context.Context, time.Time) error
-	}{{"lease", s.renew}, {"feed", s.take}, {"judge", s.judge}, {"write", s.write}} {
+	}{{"lease", s.renew}, {"learn", s.learn}, {"feed", s.take}, {"judge", s.judge}, {"write", s.write}} {
 		since := s.now()
 		if err = phase.do(ctx, begun); err != nil {
 			break

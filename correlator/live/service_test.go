@@ -24,6 +24,7 @@ import (
 // store is a feed, a library and a roster in memory.
 type store struct {
 	*memory.Ledger
+	memory.Diary
 	profile *profile.Profile
 	records []*record.Record
 	live    []string
@@ -146,7 +147,7 @@ func newStage(t *testing.T, st *store, replica string) *stage {
 		t.Fatal(err)
 	}
 	g := &stage{store: st, clock: story.Day.Add(12 * time.Hour), reg: prometheus.NewRegistry()}
-	g.Service = New(cfg, Sources{st, st, st, st}, st.profile, rules.All(), slog.New(slog.DiscardHandler), g.reg)
+	g.Service = New(cfg, Sources{st, st, st, st, st}, st.profile, rules.All(), slog.New(slog.DiscardHandler), g.reg)
 	g.now = func() time.Time { return g.clock }
 	g.follow = newFollower(st, g.clock.Add(-time.Minute))
 	return g

@@ -29,6 +29,7 @@ var shards = map[string]string{
 	"verdicts":        "cityHash64(allocation_id)",
 	"standings":       "cityHash64(allocation_id)",
 	"replicas":        "cityHash64(replica)",
+	"steps":           "cityHash64(allocation_id)",
 }
 
 var clusterName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)

@@ -59,6 +59,7 @@ func (r Retention) rules() []rule {
 		{"liveness", week("last_ingested", max(r.Raw, r.Node)), ""},
 		{"allocations", week("last_ingested", r.Lifecycle), ""},
 		{"states", week("ingested_time", r.Lifecycle), ""},
+		{"steps", week("ended", r.Lifecycle), ""},
 		{"links", week("ingested_time", r.Links), ""},
 		{"links_by_object", week("ingested_time", r.Links), ""},
 		{"verdicts", week("ingested_time", r.Verdicts), ""},

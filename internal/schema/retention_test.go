@@ -31,14 +31,14 @@ func TestEachKindExpires(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := Retention{Raw: 10, Node: 30, Lifecycle: 100, Links: 60, Verdicts: 80}
-	if done, err := Retain(t.Context(), conn, quiet, r, false); err != nil || len(done) != 8 {
+	if done, err := Retain(t.Context(), conn, quiet, r, false); err != nil || len(done) != 9 {
 		t.Fatalf("%d statements, %v", len(done), err)
 	}
 	if again, err := Retain(t.Context(), conn, quiet, r, false); err != nil || len(again) != 0 {
 		t.Fatalf("again: %v, %v", again, err)
 	}
 	// Merges would take what has expired already while it comes in: stop them until all is there.
-	tables := []string{"events", "links", "links_by_object", "verdicts", "states", "allocations", "liveness"}
+	tables := []string{"events", "links", "links_by_object", "verdicts", "states", "allocations", "liveness", "steps"}
 	for _, table := range tables {
 		exec(t, conn, "SYSTEM STOP MERGES "+table)
 	}
@@ -53,6 +53,7 @@ func TestEachKindExpires(t *testing.T) {
 				age, kind.name, kind.node, kind.instance, at, at, kind.name, kind.node, kind.instance, age))
 		}
 		exec(t, conn, fmt.Sprintf("INSERT INTO links (subject_kind, subject_id, object_kind, object_id, type, ingested_time) SELECT 'task', 't-%d', 'allocation', 'a', 'seen', %s", age, at))
+		exec(t, conn, fmt.Sprintf("INSERT INTO steps (step, ended, allocation_id, part, took) SELECT 'job', %s, 'a-%d', '', 1", at, age))
 		exec(t, conn, fmt.Sprintf("INSERT INTO verdicts (allocation_id, as_of, ingested_time) SELECT 'a-%d', %s, %s", age, at, at))
 	}
 	for _, table := range tables {
@@ -68,6 +69,7 @@ func TestEachKindExpires(t *testing.T) {
 		{"events", "name IN ('allocation.state', 'task.state')", "ingested_time", r.Lifecycle, 2},
 		{"states", "1", "ingested_time", r.Lifecycle, 1},
 		{"allocations", "1", "last_ingested", r.Lifecycle, 1},
+		{"steps", "1", "ended", r.Lifecycle, 1},
 		{"links", "1", "ingested_time", r.Links, 1},
 		{"links_by_object", "1", "ingested_time", r.Links, 1},
 		{"verdicts", "1", "ingested_time", r.Verdicts, 1},
