@@ -24,30 +24,42 @@ type agent struct {
 	says     *telemetry.Source
 	instance string
 	lab      *lab
+	state    *nodeState
 }
 
 // newAgent gives an agent its two ways to the ingress. It presents its certificate whatever issuers
 // the server asks for: an agent that kept it back would only ever be told that it has none.
 func newAgent(l *lab, m *machine) *agent {
-	cert := l.pki.nodes[m.id]
+	cert, state := l.pki.nodes[m.id], l.nodes[m.id]
 	own := l.transport()
-	own.TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &cert, nil }
+	own.TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		return state.certificate(&cert), nil
+	}
+	own.TLSClientConfig.Time, own.DialContext = state.now, state.dial
 	l.keep(own)
 	open := l.transport()
+	open.TLSClientConfig.Time, open.DialContext = state.now, state.dial
 	l.keep(open)
 	base := l.front()
 	return &agent{
-		machine: m, lab: l,
+		machine: m, lab: l, state: state,
 		open: hop{&http.Client{Transport: open, Timeout: 10 * time.Second}, base},
 		own:  hop{&http.Client{Transport: own, Timeout: 40 * time.Second}, base},
 	}
 }
 
-// run is the agent's life.
+// run is the agent's life: each time that it is started, it goes on as whoever it enrolled as.
 func (a *agent) run(ctx context.Context, token string) {
-	if !a.enrol(ctx, token) {
-		return
-	}
+	a.state.whileRuns(ctx, func(ctx context.Context) {
+		if a.instance == "" && !a.enrol(ctx, token) {
+			return
+		}
+		a.live(ctx)
+	})
+}
+
+// live claims and does tasks until somebody kills the agent.
+func (a *agent) live(ctx context.Context) {
 	if a.machine.agentStops { // killed: no last word, and no heartbeat
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, a.lab.config.scaled(3*time.Second))
@@ -130,7 +142,7 @@ func (a *agent) do(ctx context.Context, t rest.Task) {
 		a.renew(held, t, lose)
 	}()
 	a.says.Log(ctx, telemetry.Info, fmt.Sprintf("task %s claimed, fence %d", t.Type, t.Fence))
-	a.perform(held, t)
+	failure := a.perform(held, t)
 	cause := context.Cause(held)
 	lose(nil)
 	<-renewing
@@ -142,18 +154,22 @@ func (a *agent) do(ctx context.Context, t rest.Task) {
 		a.says.Log(ctx, telemetry.Info, fmt.Sprintf("task %s stopped: %v", t.Type, cause))
 		return
 	}
-	a.report(ctx, t)
+	a.report(ctx, t, failure)
 }
 
-// perform plays the task's acts.
-func (a *agent) perform(ctx context.Context, t rest.Task) {
+// perform plays the task's acts. The error is one of the machine's.
+func (a *agent) perform(ctx context.Context, t rest.Task) error {
 	pace := 1.1 + 0.7*rand.Float64() //nolint:gosec // no two machines are equally fast
 	if t.Type == workflow.TaskProvision {
 		pace *= float64(a.lab.slowness(t.AllocationID))
 	}
 	for _, step := range works()[t.Type] {
 		if pause(ctx, time.Duration(pace*float64(a.lab.config.scaled(step.after)))); ctx.Err() != nil {
-			return
+			return nil
+		}
+		if err := a.state.write(step.text); err != nil {
+			a.says.Log(ctx, telemetry.Error, fmt.Sprintf("task %s: %v", t.Type, err))
+			return err
 		}
 		switch step.who {
 		case "kernel":
@@ -164,6 +180,7 @@ func (a *agent) perform(ctx context.Context, t rest.Task) {
 			a.says.Log(ctx, telemetry.Info, step.text)
 		}
 	}
+	return nil
 }
 
 // renew keeps the claim until ctx ends; a claim that no longer counts ends the work.
@@ -188,9 +205,12 @@ func (a *agent) renew(ctx context.Context, t rest.Task, lose context.CancelCause
 }
 
 // report sends the result until somebody takes it or refuses it.
-func (a *agent) report(ctx context.Context, t rest.Task) {
+func (a *agent) report(ctx context.Context, t rest.Task, failure error) {
 	path := fmt.Sprintf("/internal/v1/nodes/%s/tasks/%s/result", a.machine.id, t.TaskID)
 	result := rest.ResultRequest{ClaimID: t.ClaimID, Fence: t.Fence, OK: true, Observed: observed(t.Type)}
+	if failure != nil {
+		result.OK, result.Observed, result.Code, result.Message = false, "", "io_error", failure.Error()
+	}
 	for ctx.Err() == nil {
 		opCtx, span := a.says.Start(telemetry.With(ctx, semconv.RequestID, telemetry.NewID("r")), "result", telemetry.Client)
 		_, err := a.own.do(opCtx, http.MethodPost, path, result, nil, a.header())
@@ -198,7 +218,9 @@ func (a *agent) report(ctx context.Context, t rest.Task) {
 		span.End()
 		switch status := statusOf(err); {
 		case err == nil:
-			a.says.Log(ctx, telemetry.Info, fmt.Sprintf("task %s done", t.Type))
+			if failure == nil {
+				a.says.Log(ctx, telemetry.Info, fmt.Sprintf("task %s done", t.Type))
+			}
 			return
 		case ctx.Err() != nil:
 			return

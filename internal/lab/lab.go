@@ -34,6 +34,7 @@ type lab struct {
 	control hop // the provisioner's control API
 	sockets *sockets
 	truths  *truths
+	nodes   map[string]*nodeState // by machine
 
 	mu         sync.Mutex
 	slow       map[string]int  // allocation → factor on its provisioning
@@ -69,6 +70,10 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	}
 	defer l.sockets.close()
 	specs := inventory(c.Nodes)
+	l.nodes = map[string]*nodeState{}
+	for _, s := range specs {
+		l.nodes[s.id] = newNodeState()
+	}
 	if l.pki, err = newPKI(c.Data, specs, time.Now()); err != nil {
 		return err
 	}
