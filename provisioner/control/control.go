@@ -146,10 +146,11 @@ func (c *Control) change(ctx context.Context, group, action, id string, by Asker
 		if err := f(t); err != nil || a.State == before.State {
 			return err
 		}
-		return t.PutAudit(store.Audit{
+		_, err = t.PutAudit(store.Audit{
 			Actor: by.Actor, ActorType: by.ActorType, Action: action, AllocationID: a.ID, NodeID: before.NodeID,
 			Reason: by.Reason, Before: before.State, After: a.State,
 		})
+		return err
 	})
 }
 

@@ -32,7 +32,7 @@ func (c *Control) Repair(ctx context.Context, node string, by Asker, evidence st
 				return lifecycle.Refuse(lifecycle.OperationInProgress, "node "+node, "allocation "+tenant+" is "+a.State)
 			}
 		}
-		if err := t.PutAudit(store.Audit{
+		if _, err := t.PutAudit(store.Audit{
 			Actor: by.Actor, ActorType: by.ActorType, Action: "force_cleanup", AllocationID: tenant, NodeID: node,
 			Reason: by.Reason, Before: before.Occupancy, After: lifecycle.Free, Evidence: evidence,
 		}); err != nil {

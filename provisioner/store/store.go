@@ -144,10 +144,10 @@ func (t *Tx) run(ctx context.Context, db *sql.DB, f func(*Tx) error) (err error)
 }
 
 // broken says whether an error is the database's own: not a refusal, not a missing row, not a caller
-// that went away.
+// that went away, not a rehearsal.
 func broken(err error) bool {
 	var refused *lifecycle.Refusal
-	return !errors.As(err, &refused) && !errors.Is(err, ErrNotFound) && !errors.Is(err, context.Canceled)
+	return !errors.As(err, &refused) && !errors.Is(err, ErrNotFound) && !errors.Is(err, context.Canceled) && !errors.Is(err, errRehearsed)
 }
 
 func (t *Tx) exec(query string, args ...any) (int64, error) {

@@ -1,0 +1,43 @@
+package lifecycle
+
+// Reasons for refusals of recovery, beside those of the moves.
+const (
+	NodeFenced       Reason = "node_fenced"       // the node is kept out of use
+	NodeNotFenced    Reason = "node_not_fenced"   // there is nothing to lift
+	ClaimHeld        Reason = "claim_held"        // an agent is at work on the node
+	MessagePublished Reason = "message_published" // it has arrived; sending it again would change nothing
+	MessageSkipped   Reason = "message_skipped"   // somebody has decided that it is not sent
+	KeyReused        Reason = "key_reused"        // the idempotency key belongs to another request
+)
+
+// remedies say, for every reason, what would satisfy the guard that refused.
+var remedies = map[Reason]string{
+	IllegalMove:         "a state from which the move is in the table (GET /v1/recovery/actions lists them)",
+	NodeNotReserved:     "a node that was set aside for the allocation",
+	WorkBegun:           "a cancel, which cleans up what was begun",
+	ReadinessUnproven:   "tasks that succeeded, and the result seen running",
+	NodeNotInCleanup:    "the node in cleanup or fenced",
+	CleanupUnproven:     "proof that nothing is left: a wipe that reports absent, or force-cleanup with evidence",
+	WasActive:           "a release: the allocation was active",
+	UnnamedActor:        "an actor and a reason",
+	EvidenceMissing:     "runtime_verified_absent: true, and evidence that says where it is written that nothing runs any more",
+	StaleFence:          "the fence of the current claim; the work that was done under the old one does not count",
+	WrongClaim:          "the claim that this agent was given",
+	LeaseEnded:          "a new claim of the task",
+	TaskOver:            "nothing: the task has its result",
+	SupersededInstance:  "the live installation of the node, or another enrolment",
+	UnknownNode:         "a node of the inventory (POST /v1/nodes registers one)",
+	NodeBusy:            "a node that belongs to nobody else",
+	EnrolmentToken:      "a new token (re-enrol)",
+	AllocationExists:    "another allocation_id, or the same wishes",
+	OperationInProgress: "the end of the operation that is under way",
+	NodeFenced:          "unfence of the node, or force-release",
+	NodeNotFenced:       "a node that is fenced",
+	ClaimHeld:           "the end of the claim: a result, a cancel, or the lapse of its lease",
+	MessagePublished:    "nothing: the message has arrived; repair-projection publishes the allocation's state again",
+	MessageSkipped:      "an action on the allocation itself: the message is not sent any more",
+	KeyReused:           "a new idempotency key for a new request",
+}
+
+// Remedy is what would satisfy the guard that refused, "" for reasons that are unknown here.
+func (r Reason) Remedy() string { return remedies[r] }
