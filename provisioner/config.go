@@ -13,7 +13,7 @@ import (
 
 // Config is the whole configuration of a provisioner.
 type Config struct {
-	Database  string            `yaml:"database"` // SQLite file
+	Database  string            `yaml:"database"` // SQLite file, or postgres://user:password@host/name
 	Control   string            `yaml:"control"`  // address of the control API; for the API service only
 	Node      string            `yaml:"node"`     // address of the node API; for the ingress only
 	Ops       string            `yaml:"ops"`      // address of /healthz, /readyz and /metrics

@@ -3,7 +3,7 @@
 // identifiers.
 //
 //	control API ─▶ control ─┐                     ┌─▶ outbox ─▶ workflow ─┐
-//	                        ├─▶ store (SQLite) ───┤                       ├─▶ store
+//	                        ├─▶ store (SQL) ──────┤                       ├─▶ store
 //	node API ────▶ fleet ───┘                     └─▶ telemetry ─▶ OTLP   ┘
 package provisioner
 
@@ -80,7 +80,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 		db.BeatWhile(ctx, "", c.Telemetry.Heartbeat, func(ctx context.Context) bool { return s.Ping(ctx) == nil })
 		return nil
 	})
-	log.Info("provisioner started", "control", c.Control, "node", c.Node, "ops", c.Ops, "database", c.Database)
+	log.Info("provisioner started", "control", c.Control, "node", c.Node, "ops", c.Ops, "database", store.Redacted(c.Database))
 	err = work.Wait()
 	log.Info("provisioner stopped")
 	return err

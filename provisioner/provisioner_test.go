@@ -16,6 +16,7 @@ import (
 
 	"github.com/faultline-io/faultline/internal/config"
 	"github.com/faultline-io/faultline/provisioner"
+	"github.com/faultline-io/faultline/provisioner/store/storetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -46,7 +47,9 @@ func TestConfiguration(t *testing.T) {
 	f(string(text), "")
 }
 
-func TestRunServesAndStops(t *testing.T) {
+func TestRunServesAndStops(t *testing.T) { storetest.Each(t, runServesAndStops) }
+
+func runServesAndStops(t *testing.T, target string) {
 	c := provisioner.DefaultConfig()
 	var held []net.Listener
 	for _, address := range []*string{&c.Control, &c.Node, &c.Ops} {
@@ -60,7 +63,7 @@ func TestRunServesAndStops(t *testing.T) {
 	for _, l := range held {
 		_ = l.Close()
 	}
-	c.Database, c.Telemetry.Endpoint = filepath.Join(t.TempDir(), "p.db"), ""
+	c.Database, c.Telemetry.Endpoint = target, ""
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- provisioner.Run(ctx, c, slog.New(slog.DiscardHandler)) }()
@@ -74,7 +77,7 @@ func TestRunServesAndStops(t *testing.T) {
 		text, _ := io.ReadAll(r.Body)
 		return r.StatusCode, string(text)
 	}
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if status, _ := get("http://" + c.Ops + "/readyz"); status == http.StatusOK {
 			break
 		}

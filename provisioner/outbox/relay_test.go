@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/faultline-io/faultline/provisioner/outbox"
 	"github.com/faultline-io/faultline/provisioner/store"
+	"github.com/faultline-io/faultline/provisioner/store/storetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -43,10 +43,10 @@ func (b *bus) got() string {
 }
 
 // relay puts messages into an outbox and runs a relay until nothing waits any more.
-func relay(t *testing.T, b *bus, put ...string) *store.Store {
+func relay(t *testing.T, target string, b *bus, put ...string) *store.Store {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	s, err := store.Open(ctx, filepath.Join(t.TempDir(), "p.db"), store.Options{})
+	s, err := store.Open(ctx, target, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,17 +75,21 @@ func relay(t *testing.T, b *bus, put ...string) *store.Store {
 }
 
 func TestOrderIsKeptPerAllocation(t *testing.T) {
-	b := &bus{refuse: map[string]int{"first": 2}}
-	relay(t, b, "a-1/first", "a-1/second", "a-2/other", "a-1/third")
-	if got := b.got(); got != "a-2/other a-1/first a-1/second a-1/third" {
-		t.Fatal(got)
-	}
+	storetest.Each(t, func(t *testing.T, target string) {
+		b := &bus{refuse: map[string]int{"first": 2}}
+		relay(t, target, b, "a-1/first", "a-1/second", "a-2/other", "a-1/third")
+		if got := b.got(); got != "a-2/other a-1/first a-1/second a-1/third" {
+			t.Fatal(got)
+		}
+	})
 }
 
 func TestAPoisonMessageDiesAndLetsOthersPass(t *testing.T) {
-	b := &bus{refuse: map[string]int{"poison": 1 << 20}}
-	relay(t, b, "a-1/poison", "a-1/next")
-	if got := b.got(); got != "a-1/next" {
-		t.Fatal(got)
-	}
+	storetest.Each(t, func(t *testing.T, target string) {
+		b := &bus{refuse: map[string]int{"poison": 1 << 20}}
+		relay(t, target, b, "a-1/poison", "a-1/next")
+		if got := b.got(); got != "a-1/next" {
+			t.Fatal(got)
+		}
+	})
 }

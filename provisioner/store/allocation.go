@@ -24,7 +24,7 @@ type Allocation struct {
 const allocationColumns = `allocation_id, pool, image, requested_by, correlation_id, state, reason, version, node_id, was_active, claimed, since, created_at`
 
 const listAllocations = `SELECT ` + allocationColumns + ` FROM allocations
-	WHERE (?1 = '' OR state = ?1) AND (NOT ?2 OR state NOT IN ('released', 'canceled', 'failed'))
+	WHERE (?1 = '' OR state = ?1) AND (?2 = 0 OR state NOT IN ('released', 'canceled', 'failed'))
 	  AND (?3 = '' OR (created_at, allocation_id) < (SELECT created_at, allocation_id FROM allocations WHERE allocation_id = ?3))
 	ORDER BY created_at DESC, allocation_id DESC LIMIT ?4`
 
@@ -54,9 +54,12 @@ func (t *Tx) CreateAllocation(a Allocation) (Allocation, error) {
 	return a, nil
 }
 
-// Allocation reads one; ErrNotFound where there is none.
+// Allocation reads one; ErrNotFound where there is none. In an Update it is held until the end.
 func (t *Tx) Allocation(id string) (Allocation, error) {
-	a, err := scanAllocation(t.row(`SELECT `+allocationColumns+` FROM allocations WHERE allocation_id = ?`, id).Scan)
+	a, err := scanAllocation(t.row(t.lockRows(`SELECT `+allocationColumns+` FROM allocations WHERE allocation_id = ?`, false), id).Scan)
+	if err == nil && t.held == "" {
+		t.held = id
+	}
 	return a, found("allocation", id, err)
 }
 

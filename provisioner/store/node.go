@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -15,21 +16,22 @@ import (
 // Node is one machine of the inventory.
 type Node struct {
 	ID, Pool, Occupancy      string
-	AllocationID, InstanceID string // "" for none
+	AllocationID, InstanceID string    // "" for none
+	UsedAt                   time.Time // when it was last set aside
 	SeenAt, CreatedAt        time.Time
 }
 
-const nodeColumns = `node_id, pool, occupancy, allocation_id, instance_id, seen_at, created_at`
+const nodeColumns = `node_id, pool, occupancy, allocation_id, instance_id, used_at, seen_at, created_at`
 
-const freeNode = `SELECT ` + nodeColumns + ` FROM nodes n
-	WHERE pool = ? AND occupancy = 'free' AND instance_id <> ''
-	ORDER BY (SELECT max(created_at) FROM tasks WHERE tasks.node_id = n.node_id) NULLS FIRST, node_id LIMIT 1`
+// freeNode repeats the condition of index nodes_free.
+const freeNode = `SELECT ` + nodeColumns + ` FROM nodes
+	WHERE pool = ? AND occupancy = 'free' AND instance_id <> '' ORDER BY used_at, node_id LIMIT 1`
 
 func scanNode(scan func(...any) error) (Node, error) {
 	var n Node
-	var seen, created int64
-	err := scan(&n.ID, &n.Pool, &n.Occupancy, &n.AllocationID, &n.InstanceID, &seen, &created)
-	n.SeenAt, n.CreatedAt = timeOf(seen), timeOf(created)
+	var used, seen, created int64
+	err := scan(&n.ID, &n.Pool, &n.Occupancy, &n.AllocationID, &n.InstanceID, &used, &seen, &created)
+	n.UsedAt, n.SeenAt, n.CreatedAt = timeOf(used), timeOf(seen), timeOf(created)
 	return n, err
 }
 
@@ -40,9 +42,29 @@ func (t *Tx) RegisterNode(id, pool string) error {
 	return err
 }
 
-// Node reads one; ErrNotFound where there is none.
+const oneNode = `SELECT ` + nodeColumns + ` FROM nodes WHERE node_id = ?`
+
+// Node reads one; ErrNotFound where there is none. In an Update its allocation is held, and then it is
+// locked.
 func (t *Tx) Node(id string) (Node, error) {
-	n, err := scanNode(t.row(`SELECT `+nodeColumns+` FROM nodes WHERE node_id = ?`, id).Scan)
+	for t.locking() { // until it is the node of an allocation that is held, or of none
+		n, err := scanNode(t.row(t.lockRows(oneNode+` AND allocation_id IN ('', ?)`, false), id, t.held).Scan)
+		if !errors.Is(err, sql.ErrNoRows) {
+			return n, err
+		}
+		n, err = scanNode(t.row(oneNode, id).Scan)
+		if err != nil {
+			return n, found("node", id, err)
+		}
+		if t.held != "" && t.held != n.AllocationID { // another one's node: what is out of order may have to be run again
+			n, err = scanNode(t.row(t.lockRows(oneNode, false), id).Scan)
+			return n, found("node", id, err)
+		}
+		if err := t.Hold(n.AllocationID); err != nil {
+			return n, err
+		}
+	}
+	n, err := scanNode(t.row(oneNode, id).Scan)
 	return n, found("node", id, err)
 }
 
@@ -58,9 +80,9 @@ func (t *Tx) Nodes() ([]Node, error) {
 }
 
 // FreeNode finds an enrolled machine of the pool that nobody has; ErrNotFound where there is none. The
-// one that was seen longest ago comes first, so that use goes round.
+// one that was set aside longest ago comes first, so that use goes round.
 func (t *Tx) FreeNode(pool string) (Node, error) {
-	n, err := scanNode(t.row(freeNode, pool).Scan)
+	n, err := scanNode(t.row(t.lockRows(freeNode, true), pool).Scan)
 	return n, found("free node in pool", pool, err)
 }
 
@@ -89,10 +111,14 @@ func (t *Tx) MoveNode(n *Node, to, reason string, f lifecycle.NodeFacts) error {
 	}
 	now, ctx, tenant := t.Now(), t.nodeContext(*n), n.AllocationID
 	n.Occupancy = to
-	if to == lifecycle.Free {
+	switch to {
+	case lifecycle.Free:
 		n.AllocationID = ""
+	case lifecycle.Reserved:
+		n.UsedAt = now
 	}
-	changed, err := t.exec(`UPDATE nodes SET occupancy = ?, allocation_id = ? WHERE node_id = ? AND occupancy = ?`, to, n.AllocationID, n.ID, from)
+	changed, err := t.exec(`UPDATE nodes SET occupancy = ?, allocation_id = ?, used_at = ? WHERE node_id = ? AND occupancy = ?`,
+		to, n.AllocationID, nanos(n.UsedAt), n.ID, from)
 	if err != nil {
 		return fmt.Errorf("update node: %w", err)
 	}

@@ -163,6 +163,9 @@ func (t *Tx) ReopenProviderJob(key string) error {
 // SaveProviderJob writes what the lease's holder has learnt and gives the lease back. A cancel that was
 // asked for meanwhile stays, and makes the job due at once. false: somebody else holds the job by now.
 func (t *Tx) SaveProviderJob(j *ProviderJob) (bool, error) {
+	if err := t.Hold(j.AllocationID); err != nil {
+		return false, err
+	}
 	have, err := t.ProviderJob(j.Key)
 	if err != nil {
 		return false, err

@@ -69,8 +69,17 @@ func (t *Tx) QueueTask(k Task) error {
 	return nil
 }
 
-// Task reads one; ErrNotFound where there is none.
+// Task reads one; ErrNotFound where there is none. In an Update its allocation is held.
 func (t *Tx) Task(id string) (Task, error) {
+	if t.locking() {
+		var allocation string
+		if err := t.row(`SELECT allocation_id FROM tasks WHERE task_id = ?`, id).Scan(&allocation); err != nil {
+			return Task{}, found("task", id, err)
+		}
+		if err := t.Hold(allocation); err != nil {
+			return Task{}, err
+		}
+	}
 	k, err := scanTask(t.row(`SELECT `+taskColumns+` FROM tasks WHERE task_id = ?`, id).Scan)
 	return k, found("task", id, err)
 }

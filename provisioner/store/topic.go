@@ -1,6 +1,9 @@
 package store
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Topic is a kind of change that somebody may wait for.
 type Topic uint8
@@ -13,7 +16,28 @@ const (
 	topicCount
 )
 
-// topics wakes waiters after commits of this process. It is a hint, not a queue: whoever waits looks
+var topicNames = [topicCount]string{Tasks: "tasks", Workflows: "workflows", Outbox: "outbox"}
+
+func allTopics() []Topic {
+	all := make([]Topic, topicCount)
+	for i := range all {
+		all[i] = Topic(i)
+	}
+	return all
+}
+
+// topicsOf leaves out names that a later version may have.
+func topicsOf(names []string) []Topic {
+	var out []Topic
+	for topic, name := range topicNames {
+		if slices.Contains(names, name) {
+			out = append(out, Topic(topic))
+		}
+	}
+	return out
+}
+
+// topics wakes waiters after commits of this process, and of others where a waker hears of them. It is a hint, not a queue: whoever waits looks
 // at the tables again, and does so by a timer as well.
 type topics struct {
 	mu   sync.Mutex

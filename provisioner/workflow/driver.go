@@ -133,10 +133,15 @@ func (d *driver) end(ctx context.Context, j store.ProviderJob) error {
 
 // save writes although ctx has ended: what a provider has answered must not be forgotten.
 func (d *driver) save(ctx context.Context, j *store.ProviderJob) (ok bool, err error) {
+	var saved store.ProviderJob
 	err = d.engine.store.Update(context.WithoutCancel(ctx), "save provider job", func(t *store.Tx) error {
-		ok, err = t.SaveProviderJob(j)
+		saved = *j // a transaction that is run again begins anew
+		ok, err = t.SaveProviderJob(&saved)
 		return err
 	})
+	if err == nil {
+		*j = saved
+	}
 	return ok, err
 }
 

@@ -21,7 +21,7 @@ const (
 	SubjectCancel    = "cancel.requested"
 )
 
-// Engine advances workflows. One engine works on a store at a time.
+// Engine advances workflows. Where several work on one store, each works on those that it has leased.
 type Engine struct {
 	store  *store.Store
 	config Config
@@ -124,10 +124,16 @@ func (e *Engine) step(ctx context.Context, w *store.Workflow) (waits bool, err e
 	defer span.End()
 	next := *w
 	err = e.store.Update(ctx, "step "+s.name, func(t *store.Tx) error {
-		next = *w
 		a, err := t.Allocation(w.AllocationID)
 		if err != nil {
 			return err
+		}
+		if next, err = t.Workflow(w.ID); err != nil {
+			return err
+		}
+		if next.Step != w.Step || !lifecycle.WorkflowOpen(next.State) { // another replica was here since it was read
+			waits = true
+			return nil
 		}
 		r := &run{ctx: ctx, engine: e, tx: t, w: &next, a: &a}
 		if !op.wanted[a.State] { // somebody else has decided

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/faultline-io/faultline/provisioner/lifecycle"
 	"github.com/faultline-io/faultline/provisioner/outbox"
 	"github.com/faultline-io/faultline/provisioner/store"
+	"github.com/faultline-io/faultline/provisioner/store/storetest"
 	"github.com/faultline-io/faultline/provisioner/workflow"
 )
 
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // bench is a provisioner without its network.
 type bench struct {
 	t       *testing.T
-	path    string
+	target  string
 	store   *store.Store
 	control *control.Control
 	fleet   *fleet.Fleet
@@ -34,10 +34,11 @@ type bench struct {
 	halt    func()
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t *testing.T, target string) *bench {
+	t.Helper()
 	c := workflow.DefaultConfig()
 	c.Tick, c.RetryWait, c.CapacityRetry, c.Attempts, c.Claims = 10*time.Millisecond, 5*time.Millisecond, 10*time.Millisecond, 2, 2
-	b := &bench{t: t, path: filepath.Join(t.TempDir(), "p.db"), config: c, lease: time.Minute}
+	b := &bench{t: t, target: target, config: c, lease: time.Minute}
 	t.Cleanup(func() { b.halt() })
 	return b
 }
@@ -45,11 +46,11 @@ func newBench(t *testing.T) *bench {
 // start opens the store and sets engine and relay to work; halt ends both.
 func (b *bench) start() *bench {
 	b.t.Helper()
-	s, err := store.Open(context.Background(), b.path, store.Options{})
+	s, err := store.Open(context.Background(), b.target, store.Options{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	log := slog.New(slog.DiscardHandler)
+	log := slog.New(slog.NewTextHandler(b.t.Output(), nil))
 	b.store, b.control = s, control.New(s, time.Minute)
 	b.fleet = fleet.New(s, fleet.Config{Lease: b.lease, LongestWait: 5 * time.Second, TokenLife: time.Minute}, nil)
 	e := workflow.New(s, b.config, nil, log)
@@ -119,7 +120,7 @@ func (b *bench) do(a fleet.Agent, kind, observed string) {
 func (b *bench) until(id, state string) store.Allocation {
 	b.t.Helper()
 	var a store.Allocation
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		var err error
 		if a, err = b.control.Get(context.Background(), id); err != nil {
 			b.t.Fatal(err)
@@ -154,198 +155,216 @@ func refused(t *testing.T, err error, want lifecycle.Reason) {
 }
 
 func TestWholeLife(t *testing.T) {
-	b := newBench(t).start()
-	a := b.agent("n-1")
-	b.create("a-1")
-	b.do(a, workflow.TaskPrepare, "")
-	b.occupancy("n-1", lifecycle.Occupied, "a-1")
-	b.do(a, workflow.TaskProvision, workflow.ObservedRunning)
-	b.until("a-1", semconv.Active)
-	if _, err := b.control.Release(context.Background(), "a-1", control.Asker{Actor: "alice", ActorType: "user"}); err != nil {
-		t.Fatal(err)
-	}
-	b.occupancy("n-1", lifecycle.Cleanup, "a-1")
-	b.do(a, workflow.TaskDeprovision, "")
-	b.do(a, workflow.TaskWipe, workflow.ObservedAbsent)
-	b.until("a-1", semconv.Released)
-	b.occupancy("n-1", lifecycle.Free, "")
+	storetest.Each(t, func(t *testing.T, target string) {
+		b := newBench(t, target).start()
+		a := b.agent("n-1")
+		b.create("a-1")
+		b.do(a, workflow.TaskPrepare, "")
+		b.occupancy("n-1", lifecycle.Occupied, "a-1")
+		b.do(a, workflow.TaskProvision, workflow.ObservedRunning)
+		b.until("a-1", semconv.Active)
+		if _, err := b.control.Release(context.Background(), "a-1", control.Asker{Actor: "alice", ActorType: "user"}); err != nil {
+			t.Fatal(err)
+		}
+		b.occupancy("n-1", lifecycle.Cleanup, "a-1")
+		b.do(a, workflow.TaskDeprovision, "")
+		b.do(a, workflow.TaskWipe, workflow.ObservedAbsent)
+		b.until("a-1", semconv.Released)
+		b.occupancy("n-1", lifecycle.Free, "")
+	})
 }
 
 func TestSuccessWithoutProofIsNotActive(t *testing.T) {
-	b := newBench(t).start()
-	a := b.agent("n-1")
-	b.create("a-1")
-	b.do(a, workflow.TaskPrepare, "")
-	b.do(a, workflow.TaskProvision, "")
-	if got := b.until("a-1", semconv.Failed); !strings.Contains(got.Reason, string(lifecycle.ReadinessUnproven)) {
-		t.Fatal(got.Reason)
-	}
-	b.occupancy("n-1", lifecycle.Cleanup, "a-1")
+	storetest.Each(t, func(t *testing.T, target string) {
+		b := newBench(t, target).start()
+		a := b.agent("n-1")
+		b.create("a-1")
+		b.do(a, workflow.TaskPrepare, "")
+		b.do(a, workflow.TaskProvision, "")
+		if got := b.until("a-1", semconv.Failed); !strings.Contains(got.Reason, string(lifecycle.ReadinessUnproven)) {
+			t.Fatal(got.Reason)
+		}
+		b.occupancy("n-1", lifecycle.Cleanup, "a-1")
+	})
 }
 
 func TestUnclaimedTasksExpireAndTheNodeStaysOut(t *testing.T) {
-	b := newBench(t)
-	b.config.ClaimTimeout = 60 * time.Millisecond
-	b.start()
-	b.agent("n-1")
-	b.create("a-1")
-	got := b.until("a-1", semconv.Failed)
-	if got.Reason != "task node.prepare expired after 2 attempts: not claimed before expires_at" {
-		t.Fatal(got.Reason)
-	}
-	b.occupancy("n-1", lifecycle.Cleanup, "a-1")
-	b.create("a-2") // must not get the node
-	time.Sleep(50 * time.Millisecond)
-	if a, _ := b.control.Get(context.Background(), "a-2"); a.State != semconv.Requested {
-		t.Fatal(a.State)
-	}
-	kim := control.Asker{Actor: "kim", ActorType: "admin", Reason: "looked"}
-	_, err := b.control.Repair(context.Background(), "n-1", kim, "")
-	refused(t, err, lifecycle.EvidenceMissing)
-	if _, err := b.control.Repair(context.Background(), "n-1", kim, "console log"); err != nil {
-		t.Fatal(err)
-	}
-	b.until("a-2", semconv.Provisioning)
-	_, err = b.control.Repair(context.Background(), "n-1", kim, "console log")
-	refused(t, err, lifecycle.OperationInProgress)
+	storetest.Each(t, func(t *testing.T, target string) {
+		b := newBench(t, target)
+		b.config.ClaimTimeout = 60 * time.Millisecond
+		b.start()
+		b.agent("n-1")
+		b.create("a-1")
+		got := b.until("a-1", semconv.Failed)
+		if got.Reason != "task node.prepare expired after 2 attempts: not claimed before expires_at" {
+			t.Fatal(got.Reason)
+		}
+		b.occupancy("n-1", lifecycle.Cleanup, "a-1")
+		b.create("a-2") // must not get the node
+		time.Sleep(50 * time.Millisecond)
+		if a, _ := b.control.Get(context.Background(), "a-2"); a.State != semconv.Requested {
+			t.Fatal(a.State)
+		}
+		kim := control.Asker{Actor: "kim", ActorType: "admin", Reason: "looked"}
+		_, err := b.control.Repair(context.Background(), "n-1", kim, "")
+		refused(t, err, lifecycle.EvidenceMissing)
+		if _, err := b.control.Repair(context.Background(), "n-1", kim, "console log"); err != nil {
+			t.Fatal(err)
+		}
+		b.until("a-2", semconv.Provisioning)
+		_, err = b.control.Repair(context.Background(), "n-1", kim, "console log")
+		refused(t, err, lifecycle.OperationInProgress)
+	})
 }
 
 func TestALostClaimIsOfferedAgainAndFencedOff(t *testing.T) {
-	b := newBench(t)
-	b.lease = 80 * time.Millisecond
-	b.start()
-	a := b.agent("n-1")
-	b.create("a-1")
-	first := b.claim(a, workflow.TaskPrepare)
-	second := b.claim(a, workflow.TaskPrepare) // after the lease of the first
-	if second.ID != first.ID || second.Claim.Fence != first.Claim.Fence+1 {
-		t.Fatalf("%+v after %+v", second, first)
-	}
-	refused(t, b.report(a, first, fleet.Result{OK: true}), lifecycle.StaleFence)
-	if err := b.report(a, second, fleet.Result{OK: true}); err != nil {
-		t.Fatal(err)
-	}
-	b.claim(a, workflow.TaskProvision) // and twice lost is a failed task, twice that a failed allocation
-	b.claim(a, workflow.TaskProvision)
-	b.claim(a, workflow.TaskProvision)
-	b.claim(a, workflow.TaskProvision)
-	if got := b.until("a-1", semconv.Failed); !strings.Contains(got.Reason, "lease ended without a result") {
-		t.Fatal(got.Reason)
-	}
+	storetest.Each(t, func(t *testing.T, target string) {
+		b := newBench(t, target)
+		b.lease = 80 * time.Millisecond
+		b.start()
+		a := b.agent("n-1")
+		b.create("a-1")
+		first := b.claim(a, workflow.TaskPrepare)
+		second := b.claim(a, workflow.TaskPrepare) // after the lease of the first
+		if second.ID != first.ID || second.Claim.Fence != first.Claim.Fence+1 {
+			t.Fatalf("%+v after %+v", second, first)
+		}
+		refused(t, b.report(a, first, fleet.Result{OK: true}), lifecycle.StaleFence)
+		if err := b.report(a, second, fleet.Result{OK: true}); err != nil {
+			t.Fatal(err)
+		}
+		b.claim(a, workflow.TaskProvision) // and twice lost is a failed task, twice that a failed allocation
+		b.claim(a, workflow.TaskProvision)
+		b.claim(a, workflow.TaskProvision)
+		b.claim(a, workflow.TaskProvision)
+		if got := b.until("a-1", semconv.Failed); !strings.Contains(got.Reason, "lease ended without a result") {
+			t.Fatal(got.Reason)
+		}
+	})
 }
 
 func TestCancelDuringProvisioning(t *testing.T) {
-	b := newBench(t).start()
-	a := b.agent("n-1")
-	b.create("a-1")
-	k := b.claim(a, workflow.TaskPrepare)
-	if _, err := b.control.Cancel(context.Background(), "a-1", control.Asker{Actor: "alice", ActorType: "user"}); err != nil {
-		t.Fatal(err)
-	}
-	wipe := b.claim(a, workflow.TaskWipe)
-	refused(t, b.report(a, k, fleet.Result{OK: true}), lifecycle.TaskOver)
-	if err := b.report(a, wipe, fleet.Result{OK: true, Observed: workflow.ObservedAbsent}); err != nil {
-		t.Fatal(err)
-	}
-	b.until("a-1", semconv.Canceled)
-	b.occupancy("n-1", lifecycle.Free, "")
+	storetest.Each(t, func(t *testing.T, target string) {
+		b := newBench(t, target).start()
+		a := b.agent("n-1")
+		b.create("a-1")
+		k := b.claim(a, workflow.TaskPrepare)
+		if _, err := b.control.Cancel(context.Background(), "a-1", control.Asker{Actor: "alice", ActorType: "user"}); err != nil {
+			t.Fatal(err)
+		}
+		wipe := b.claim(a, workflow.TaskWipe)
+		refused(t, b.report(a, k, fleet.Result{OK: true}), lifecycle.TaskOver)
+		if err := b.report(a, wipe, fleet.Result{OK: true, Observed: workflow.ObservedAbsent}); err != nil {
+			t.Fatal(err)
+		}
+		b.until("a-1", semconv.Canceled)
+		b.occupancy("n-1", lifecycle.Free, "")
+	})
 }
 
 func TestCancelBeforeAnyWork(t *testing.T) {
-	b := newBench(t).start() // no node at all
-	b.create("a-1")
-	if a, err := b.control.Cancel(context.Background(), "a-1", control.Asker{Actor: "alice"}); err != nil || a.State != semconv.Canceled {
-		t.Fatal(a.State, err)
-	}
+	storetest.Each(t, func(t *testing.T, target string) {
+		b := newBench(t, target).start() // no node at all
+		b.create("a-1")
+		if a, err := b.control.Cancel(context.Background(), "a-1", control.Asker{Actor: "alice"}); err != nil || a.State != semconv.Canceled {
+			t.Fatal(a.State, err)
+		}
+	})
 }
 
 func TestFailedReleaseNeedsProofToEnd(t *testing.T) {
-	b := newBench(t).start()
-	a := b.agent("n-1")
-	b.create("a-1")
-	b.do(a, workflow.TaskPrepare, "")
-	b.do(a, workflow.TaskProvision, workflow.ObservedRunning)
-	b.until("a-1", semconv.Active)
-	alice, kim := control.Asker{Actor: "alice", ActorType: "user"}, control.Asker{Actor: "kim", ActorType: "admin", Reason: "again"}
-	fail := func() {
-		t.Helper()
-		for range 2 {
-			if err := b.report(a, b.claim(a, workflow.TaskDeprovision), fleet.Result{Code: "unmount", Message: "target is busy"}); err != nil {
-				t.Fatal(err)
+	storetest.Each(t, func(t *testing.T, target string) {
+		b := newBench(t, target).start()
+		a := b.agent("n-1")
+		b.create("a-1")
+		b.do(a, workflow.TaskPrepare, "")
+		b.do(a, workflow.TaskProvision, workflow.ObservedRunning)
+		b.until("a-1", semconv.Active)
+		alice, kim := control.Asker{Actor: "alice", ActorType: "user"}, control.Asker{Actor: "kim", ActorType: "admin", Reason: "again"}
+		fail := func() {
+			t.Helper()
+			for range 2 {
+				if err := b.report(a, b.claim(a, workflow.TaskDeprovision), fleet.Result{Code: "unmount", Message: "target is busy"}); err != nil {
+					t.Fatal(err)
+				}
 			}
+			b.until("a-1", semconv.ReleaseFailed)
+			b.occupancy("n-1", lifecycle.Cleanup, "a-1")
 		}
-		b.until("a-1", semconv.ReleaseFailed)
-		b.occupancy("n-1", lifecycle.Cleanup, "a-1")
-	}
-	if _, err := b.control.Release(context.Background(), "a-1", alice); err != nil {
-		t.Fatal(err)
-	}
-	fail()
-	_, err := b.control.Release(context.Background(), "a-1", alice)
-	refused(t, err, lifecycle.UnnamedActor) // a retry wants a reason
-	if _, err := b.control.Release(context.Background(), "a-1", kim); err != nil {
-		t.Fatal(err)
-	}
-	fail()
-	if _, err := b.control.Repair(context.Background(), "n-1", kim, "console log"); err != nil {
-		t.Fatal(err)
-	}
-	b.until("a-1", semconv.Released)
-	b.occupancy("n-1", lifecycle.Free, "")
+		if _, err := b.control.Release(context.Background(), "a-1", alice); err != nil {
+			t.Fatal(err)
+		}
+		fail()
+		_, err := b.control.Release(context.Background(), "a-1", alice)
+		refused(t, err, lifecycle.UnnamedActor) // a retry wants a reason
+		if _, err := b.control.Release(context.Background(), "a-1", kim); err != nil {
+			t.Fatal(err)
+		}
+		fail()
+		if _, err := b.control.Repair(context.Background(), "n-1", kim, "console log"); err != nil {
+			t.Fatal(err)
+		}
+		b.until("a-1", semconv.Released)
+		b.occupancy("n-1", lifecycle.Free, "")
+	})
 }
 
 // An engine that is stopped between any two steps leaves a workflow that the next one finishes, and no
 // task is queued twice for one attempt.
 func TestRestartBetweenSteps(t *testing.T) {
-	b := newBench(t).start()
-	a := b.agent("n-1")
-	again := func() { b.halt(); b.start() }
-	b.create("a-1")
-	again()
-	k := b.claim(a, workflow.TaskPrepare)
-	again()
-	if err := b.report(a, k, fleet.Result{OK: true}); err != nil {
-		t.Fatal(err)
-	}
-	again()
-	b.do(a, workflow.TaskProvision, workflow.ObservedRunning)
-	again()
-	b.until("a-1", semconv.Active)
-	var tasks int
-	if err := b.store.View(context.Background(), "count", func(t *store.Tx) error {
-		all, err := t.Workflows("a-1")
-		for _, w := range all {
-			for step := range 5 {
-				if k, err := t.TaskOfStep(w.ID, step); err == nil {
-					tasks += k.Attempt
+	storetest.Each(t, func(t *testing.T, target string) {
+		b := newBench(t, target).start()
+		a := b.agent("n-1")
+		again := func() { b.halt(); b.start() }
+		b.create("a-1")
+		again()
+		k := b.claim(a, workflow.TaskPrepare)
+		again()
+		if err := b.report(a, k, fleet.Result{OK: true}); err != nil {
+			t.Fatal(err)
+		}
+		again()
+		b.do(a, workflow.TaskProvision, workflow.ObservedRunning)
+		again()
+		b.until("a-1", semconv.Active)
+		var tasks int
+		if err := b.store.View(context.Background(), "count", func(t *store.Tx) error {
+			all, err := t.Workflows("a-1")
+			for _, w := range all {
+				for step := range 5 {
+					if k, err := t.TaskOfStep(w.ID, step); err == nil {
+						tasks += k.Attempt
+					}
 				}
 			}
+			if len(all) != 1 {
+				b.t.Errorf("%d workflows", len(all))
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
 		}
-		if len(all) != 1 {
-			b.t.Errorf("%d workflows", len(all))
+		if tasks != 2 {
+			t.Fatalf("%d tasks, want 2", tasks)
 		}
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if tasks != 2 {
-		t.Fatalf("%d tasks, want 2", tasks)
-	}
+	})
 }
 
 // A new installation ends the claims of the old one; its late result does not count.
 func TestReimageMidTask(t *testing.T) {
-	b := newBench(t).start()
-	old := b.agent("n-1")
-	b.create("a-1")
-	k := b.claim(old, workflow.TaskPrepare)
-	fresh := b.agent("n-1")
-	again := b.claim(fresh, workflow.TaskPrepare)
-	if again.ID != k.ID || again.Claim.Fence != 2 {
-		t.Fatalf("%+v", again.Claim)
-	}
-	refused(t, b.report(old, k, fleet.Result{OK: true}), lifecycle.SupersededInstance)
-	if err := b.report(fresh, again, fleet.Result{OK: true}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Each(t, func(t *testing.T, target string) {
+		b := newBench(t, target).start()
+		old := b.agent("n-1")
+		b.create("a-1")
+		k := b.claim(old, workflow.TaskPrepare)
+		fresh := b.agent("n-1")
+		again := b.claim(fresh, workflow.TaskPrepare)
+		if again.ID != k.ID || again.Claim.Fence != 2 {
+			t.Fatalf("%+v", again.Claim)
+		}
+		refused(t, b.report(old, k, fleet.Result{OK: true}), lifecycle.SupersededInstance)
+		if err := b.report(fresh, again, fleet.Result{OK: true}); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

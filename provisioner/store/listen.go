@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+)
+
+// channel is PostgreSQL's name for where replicas tell of their commits.
+const channel = "faultline_provisioner"
+
+// gather is how long news wait for company. NOTIFY inside of the transactions would have all commits take
+// turns: PostgreSQL holds one lock of the whole server while it commits one. Afterwards, and gathered,
+// it costs one statement for however many commits there were.
+const gather = 5 * time.Millisecond
+
+// listener tells replicas of commits by NOTIFY, and hears of theirs by LISTEN.
+type listener struct {
+	store *Store
+	self  string // marks what this process told itself
+	stop  context.CancelFunc
+	work  sync.WaitGroup
+
+	mu   sync.Mutex
+	news [topicCount]bool
+	some chan struct{} // there is news to tell
+}
+
+func listen(ctx context.Context, s *Store) (waker, error) {
+	if err := s.reader.PingContext(ctx); err != nil {
+		return nil, err
+	}
+	l := &listener{store: s, self: telemetry.NewID("r"), some: make(chan struct{}, 1)}
+	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
+	l.work.Go(func() { l.hear(ctx) })
+	l.work.Go(func() { l.speak(ctx) })
+	return l, nil
+}
+
+func (l *listener) close() {
+	l.stop()
+	l.work.Wait()
+}
+
+func (l *listener) tell(touched []Topic) {
+	l.mu.Lock()
+	for _, topic := range touched {
+		l.news[topic] = true
+	}
+	l.mu.Unlock()
+	select {
+	case l.some <- struct{}{}:
+	default:
+	}
+}
+
+// speak sends what was gathered. A failure is forgotten: the others look again by a timer.
+func (l *listener) speak(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.some:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(gather):
+		}
+		l.mu.Lock()
+		names := []string{l.self}
+		for topic, told := range l.news {
+			if told {
+				names = append(names, topicNames[topic])
+			}
+		}
+		l.news = [topicCount]bool{}
+		l.mu.Unlock()
+		if len(names) > 1 {
+			_, _ = l.store.reader.ExecContext(ctx, `SELECT pg_notify($1, $2)`, channel, strings.Join(names, " "))
+		}
+	}
+}
+
+// hear wakes waiters of this process whenever another one has told of a commit. After every connection,
+// the first as well as one that replaces a broken one, all of them are woken: something may have been
+// missed.
+func (l *listener) hear(ctx context.Context) {
+	for ctx.Err() == nil {
+		_ = l.session(ctx) // the next one tells; whoever waits looks by a timer meanwhile
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func (l *listener) session(ctx context.Context) error {
+	c, err := pgx.Connect(ctx, l.store.target)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = c.Close(last)
+	}()
+	if _, err := c.Exec(ctx, "LISTEN "+channel); err != nil {
+		return err
+	}
+	l.store.topics.notify(allTopics())
+	for {
+		n, err := c.WaitForNotification(ctx)
+		if err != nil {
+			return err
+		}
+		if names := strings.Fields(n.Payload); len(names) > 0 && names[0] != l.self {
+			l.store.topics.notify(topicsOf(names[1:]))
+		}
+	}
+}

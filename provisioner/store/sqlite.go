@@ -1,0 +1,37 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+
+	_ "modernc.org/sqlite" // driver "sqlite"
+)
+
+// sqlite is one file for one process. Writers take turns.
+var sqlite = dialect{
+	system: "sqlite",
+	opens:  openSQLite,
+	query:  same,
+	schema: same,
+	lock:   func(*sql.Tx) error { return nil }, // the transaction's own is enough
+	again:  func(error) bool { return false },
+}
+
+func openSQLite(_ context.Context, path string) (writer, reader *sql.DB, err error) {
+	// synchronous(FULL): what a client was told survives a power cut.
+	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}}
+	file := (&url.URL{Scheme: "file", Opaque: url.PathEscape(path)}).String()
+	if writer, err = sql.Open("sqlite", file+"?"+pragmas.Encode()+"&_txlock=immediate"); err != nil {
+		return nil, nil, err
+	}
+	writer.SetMaxOpenConns(1)
+	pragmas.Add("_pragma", "query_only(1)")
+	if reader, err = sql.Open("sqlite", file+"?"+pragmas.Encode()); err != nil {
+		_ = writer.Close()
+		return nil, nil, fmt.Errorf("for reading: %w", err)
+	}
+	reader.SetMaxOpenConns(4)
+	return writer, reader, nil
+}
