@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/internal/service"
+	"github.com/faultline-io/faultline/provisioner/authority"
 	"github.com/faultline-io/faultline/provisioner/fleet"
 	"github.com/faultline-io/faultline/provisioner/outbox"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
@@ -23,6 +24,7 @@ type Config struct {
 	Telemetry telemetry.Config  `yaml:"telemetry"`
 	Workflow  workflow.Config   `yaml:"workflow"`
 	Fleet     fleet.Config      `yaml:"fleet"`
+	Authority authority.Config  `yaml:"authority"`
 	Outbox    outbox.Config     `yaml:"outbox"`
 	Providers Providers         `yaml:"providers"`
 }
@@ -33,7 +35,7 @@ func DefaultConfig() Config {
 		Database: "provisioner.db", Control: "127.0.0.1:8681", Node: "127.0.0.1:8683", Ops: "127.0.0.1:8682",
 		Slow: 250 * time.Millisecond, Grace: 10 * time.Second,
 		Log: service.DefaultLogConfig(), Telemetry: telemetry.DefaultConfig(), Workflow: workflow.DefaultConfig(),
-		Fleet: fleet.DefaultConfig(), Outbox: outbox.DefaultConfig(),
+		Fleet: fleet.DefaultConfig(), Authority: authority.DefaultConfig(), Outbox: outbox.DefaultConfig(),
 	}
 }
 
@@ -49,5 +51,5 @@ func (c Config) Validate() error {
 	if c.Grace <= 0 || c.Slow < 0 {
 		own = append(own, errors.New("grace must be positive, slow not negative"))
 	}
-	return errors.Join(append(own, c.Log.Validate(), c.Telemetry.Validate(), c.Workflow.Validate(), c.Fleet.Validate(), c.Outbox.Validate(), c.Providers.Validate())...)
+	return errors.Join(append(own, c.Log.Validate(), c.Telemetry.Validate(), c.Workflow.Validate(), c.Fleet.Validate(), c.Authority.Validate(), c.Outbox.Validate(), c.Providers.Validate())...)
 }

@@ -60,6 +60,11 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	}
 	relay := outbox.New(s, engine, c.Outbox, relaySays, log)
 	agents := fleet.New(s, c.Fleet, says)
+	nodes, err := c.listenForNodes(ctx, agents)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = nodes.Close() }()
 	tenants := control.New(s, c.Fleet.TokenLife)
 	ops := service.NewOps()
 	ops.Ready("store", s.Ping)
@@ -68,7 +73,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return service.Serve(ctx, c.Control, rest.NewControl(tenants, says, log), c.Grace) })
 	work.Go(func() error {
-		return service.Serve(ctx, c.Node, interruptible(ctx, rest.NewNode(agents, says, log)), c.Grace)
+		return service.ServeOn(ctx, nodes, interruptible(ctx, rest.NewNode(agents, says, log)), c.Grace)
 	})
 	work.Go(func() error { return service.Serve(ctx, c.Ops, ops.Handler(), c.Grace) })
 	work.Go(func() error { return engine.Run(ctx) })

@@ -4,10 +4,9 @@ package fleet
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -36,7 +35,8 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Agent says who calls: the node by its certificate, the installation by its own word.
+// Agent says who calls: node and installation, both by the certificate where the fleet has an authority,
+// else the installation by the agent's own word.
 type Agent struct{ NodeID, InstanceID string }
 
 // Fleet serves node agents.
@@ -44,40 +44,25 @@ type Fleet struct {
 	store  *store.Store
 	config Config
 	says   *telemetry.Source
+	issuer issuer
+	damper damper
 }
 
 // New makes a fleet on a store; says speaks for it in telemetry.
-func New(s *store.Store, c Config, says *telemetry.Source) *Fleet { return &Fleet{s, c, says} }
-
-// Enrol spends a one-time token and opens a new installation on the token's node.
-func (f *Fleet) Enrol(ctx context.Context, token, boot, host string) (Agent, error) {
-	a := Agent{InstanceID: telemetry.NewID("ni")}
-	err := f.store.Update(ctx, "enrol node", func(t *store.Tx) error {
-		node, err := t.UseEnrolment(Hash(token))
-		if err != nil {
-			return err
-		}
-		n, err := t.Node(node)
-		if err != nil {
-			return err
-		}
-		a.NodeID = node
-		return t.OpenInstance(&n, a.InstanceID, boot, host)
-	})
-	return a, err
+func New(s *store.Store, c Config, says *telemetry.Source) *Fleet {
+	return &Fleet{store: s, config: c, says: says}
 }
 
-// Hash is the form in which tokens are kept.
-func Hash(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
-}
-
-// Heartbeat notes that the agent is there.
-func (f *Fleet) Heartbeat(ctx context.Context, a Agent) error {
+// Heartbeat notes that the agent is there, and in which boot of its machine; boot may be empty.
+func (f *Fleet) Heartbeat(ctx context.Context, a Agent, boot string) error {
 	return f.store.Update(ctx, "node heartbeat", func(t *store.Tx) error {
 		if _, err := f.known(t, a); err != nil {
 			return err
+		}
+		if boot != "" {
+			if err := t.Booted(a.NodeID, a.InstanceID, boot); err != nil {
+				return err
+			}
 		}
 		return t.Seen(a.NodeID)
 	})
@@ -113,6 +98,23 @@ func (f *Fleet) Wait(ctx context.Context, a Agent, longest time.Duration) (k sto
 		case <-changed:
 		}
 	}
+}
+
+// Held is the task that the agent's installation has claimed and not reported, with the claim that it was
+// given: for an agent that died, or lost the answer, before it had written it down. ok is false where
+// there is none.
+func (f *Fleet) Held(ctx context.Context, a Agent) (k store.Task, ok bool, err error) {
+	err = f.store.View(telemetry.Untraced(ctx), "look for held task", func(t *store.Tx) error {
+		if _, err := f.known(t, a); err != nil {
+			return err
+		}
+		k, err = t.HeldTask(a.NodeID, a.InstanceID)
+		return err
+	})
+	if isNoTask(err) {
+		return k, false, nil
+	}
+	return k, err == nil, err
 }
 
 // isNoTask tells "nothing to do" from "no such node".
@@ -218,10 +220,11 @@ func (f *Fleet) report(ctx context.Context, a Agent, group, task, claim string, 
 		}
 		return then(t, &k)
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = refused
 	}
-	return refused
+	f.Refused(ctx, Attempt{Action: strings.ReplaceAll(group, " ", "_"), Actor: a.InstanceID, NodeID: a.NodeID}, err)
+	return err
 }
 
 // known finds the caller's node and makes sure that the installation is the live one.

@@ -1,6 +1,9 @@
 package rest
 
 import (
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -10,17 +13,21 @@ import (
 
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/fleet"
+	"github.com/faultline-io/faultline/provisioner/lifecycle"
 	"github.com/faultline-io/faultline/provisioner/store"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
-// NewNode serves the node API. Its callers' identity is HeaderCertSubject: keep it behind the ingress.
+// NewNode serves the node API. Where the fleet has an authority, callers are whom HeaderClientCert names, and
+// only the ingress, known by its own certificate, may say so. Without one, HeaderCertSubject is believed of
+// anybody: keep it behind the ingress.
 func NewNode(f *fleet.Fleet, says *telemetry.Source, log *slog.Logger) http.Handler {
 	e := server(says, log)
 	h := nodeHandlers{f}
 	e.POST("/internal/v1/nodes/enroll", h.enrol)
 	e.GET("/internal/v1/nodes/:node/tasks/wait", h.wait)
 	e.POST("/internal/v1/nodes/:node/heartbeat", h.heartbeat)
+	e.POST("/internal/v1/nodes/:node/cert/renew", h.renewCertificate)
 	e.POST("/internal/v1/nodes/:node/tasks/:task/renew", h.renew)
 	e.POST("/internal/v1/nodes/:node/tasks/:task/result", h.result)
 	return e
@@ -36,16 +43,18 @@ func (h nodeHandlers) enrol(c echo.Context) error {
 	if err := firstOf(identifier("token", r.Token, false), identifier("boot_id", r.BootID, false), identifier("host_name", r.HostName, false)); err != nil {
 		return err
 	}
-	a, err := h.fleet.Enrol(c.Request().Context(), r.Token, r.BootID, r.HostName)
+	a, cert, err := h.fleet.Admit(c.Request().Context(), fleet.Enrolment{
+		Token: r.Token, BootID: r.BootID, HostName: r.HostName, Request: []byte(r.CertificateRequest),
+	})
 	if err != nil {
 		return err
 	}
 	telemetry.Current(c.Request().Context()).Set(slog.String(semconv.NodeID, a.NodeID), slog.String(semconv.NodeInstanceID, a.InstanceID))
-	return c.JSON(http.StatusCreated, Enrolled{a.NodeID, a.InstanceID})
+	return c.JSON(http.StatusCreated, Enrolled{a.NodeID, a.InstanceID, certificateOf(cert)})
 }
 
 func (h nodeHandlers) wait(c echo.Context) error {
-	a, err := agent(c)
+	a, err := h.agent(c)
 	if err != nil {
 		return err
 	}
@@ -55,6 +64,11 @@ func (h nodeHandlers) wait(c echo.Context) error {
 			return bad("timeout: %q is no duration", v)
 		}
 	}
+	if c.QueryParam("resume") == "true" {
+		if k, ok, err := h.fleet.Held(c.Request().Context(), a); ok || err != nil {
+			return taken(c, k, err)
+		}
+	}
 	k, ok, err := h.fleet.Wait(c.Request().Context(), a, longest)
 	if err != nil {
 		return err
@@ -62,22 +76,54 @@ func (h nodeHandlers) wait(c echo.Context) error {
 	if !ok {
 		return c.NoContent(http.StatusNoContent)
 	}
+	return taken(c, k, nil)
+}
+
+func taken(c echo.Context, k store.Task, err error) error {
+	if err != nil {
+		return err
+	}
 	return c.JSON(http.StatusOK, taskOf(k))
 }
 
 func (h nodeHandlers) heartbeat(c echo.Context) error {
-	a, err := agent(c)
+	a, err := h.agent(c)
 	if err != nil {
 		return err
 	}
-	if err := h.fleet.Heartbeat(c.Request().Context(), a); err != nil {
+	var r HeartbeatRequest
+	if c.Request().ContentLength != 0 {
+		if err := firstOf(read(c, &r), identifier("boot_id", r.BootID, true)); err != nil {
+			return err
+		}
+	}
+	if err := h.fleet.Heartbeat(c.Request().Context(), a, r.BootID); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
+func (h nodeHandlers) renewCertificate(c echo.Context) error {
+	a, err := h.agent(c)
+	if err != nil {
+		return err
+	}
+	if !h.fleet.Certified() {
+		return invalid{http.StatusNotFound, "no certificates are issued here: the provisioner has no authority"}
+	}
+	var r CertificateRequest
+	if err := read(c, &r); err != nil {
+		return err
+	}
+	cert, err := h.fleet.RenewCertificate(c.Request().Context(), a, []byte(r.CertificateRequest))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, Certificate{certificateOf(cert)})
+}
+
 func (h nodeHandlers) renew(c echo.Context) error {
-	a, err := agent(c)
+	a, err := h.agent(c)
 	if err != nil {
 		return err
 	}
@@ -96,7 +142,7 @@ func (h nodeHandlers) renew(c echo.Context) error {
 }
 
 func (h nodeHandlers) result(c echo.Context) error {
-	a, err := agent(c)
+	a, err := h.agent(c)
 	if err != nil {
 		return err
 	}
@@ -118,24 +164,64 @@ func (h nodeHandlers) result(c echo.Context) error {
 }
 
 // agent is who calls: the certificate must be that of the node in the path.
-func agent(c echo.Context) (fleet.Agent, error) {
+func (h nodeHandlers) agent(c echo.Context) (a fleet.Agent, err error) {
 	r := c.Request()
-	subject := r.Header.Get(HeaderCertSubject)
-	name, ok := strings.CutPrefix(subject, "CN=")
+	actor := ""
+	if h.fleet.Certified() {
+		a, actor, err = byCertificate(c)
+	} else {
+		a, err = bySubject(c)
+	}
+	if err != nil {
+		h.fleet.Refused(r.Context(), fleet.Attempt{Action: "node_api", Actor: actor, NodeID: c.Param("node")}, err)
+		return a, err
+	}
+	ctx := telemetry.With(r.Context(), semconv.NodeID, a.NodeID, semconv.NodeInstanceID, a.InstanceID)
+	telemetry.Current(ctx).Set(slog.String(semconv.NodeID, a.NodeID), slog.String(semconv.NodeInstanceID, a.InstanceID))
+	c.SetRequest(r.WithContext(ctx))
+	return a, nil
+}
+
+// byCertificate is who calls where certificates name installations; actor is whom to name when it is refused.
+func byCertificate(c echo.Context) (a fleet.Agent, actor string, err error) {
+	id, actor, err := certified(c.Request())
+	if err != nil {
+		return a, actor, err
+	}
+	wrong := func(format string, args ...any) (fleet.Agent, string, error) {
+		return a, actor, lifecycle.Refuse(lifecycle.WrongCertificate, "node "+c.Param("node"), fmt.Sprintf(format, args...))
+	}
+	if id.NodeID != c.Param("node") {
+		return wrong("the certificate is %s's", id.NodeID)
+	}
+	if said := c.Request().Header.Get(HeaderInstance); said != "" && said != id.InstanceID {
+		return wrong("the certificate is that of installation %s, the caller says it is another", id.InstanceID)
+	}
+	return fleet.Agent{NodeID: id.NodeID, InstanceID: id.InstanceID}, actor, nil
+}
+
+// bySubject is who calls where the certificate names the node and the agent itself its installation.
+func bySubject(c echo.Context) (a fleet.Agent, err error) {
+	h := c.Request().Header
+	name, ok := strings.CutPrefix(h.Get(HeaderCertSubject), "CN=")
 	if !ok || identifier("subject", name, false) != nil {
-		return fleet.Agent{}, invalid{http.StatusUnauthorized, "invalid node identity"}
+		return a, invalid{http.StatusUnauthorized, "invalid node identity"}
 	}
 	if name != c.Param("node") {
-		return fleet.Agent{}, invalid{http.StatusForbidden, "the certificate is another node's"}
+		return a, invalid{http.StatusForbidden, "the certificate is another node's"}
 	}
-	instance := r.Header.Get(HeaderInstance)
+	instance := h.Get(HeaderInstance)
 	if err := identifier(HeaderInstance, instance, false); err != nil {
-		return fleet.Agent{}, err
+		return a, err
 	}
-	ctx := telemetry.With(r.Context(), semconv.NodeID, name, semconv.NodeInstanceID, instance)
-	telemetry.Current(ctx).Set(slog.String(semconv.NodeID, name), slog.String(semconv.NodeInstanceID, instance))
-	c.SetRequest(r.WithContext(ctx))
 	return fleet.Agent{NodeID: name, InstanceID: instance}, nil
+}
+
+func certificateOf(c *x509.Certificate) string {
+	if c == nil {
+		return ""
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}))
 }
 
 func claim(c echo.Context, id string, fence int64) error {

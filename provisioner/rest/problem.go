@@ -49,9 +49,11 @@ func problemOf(err error) Problem {
 		switch refused.Reason {
 		case lifecycle.UnknownNode:
 			p.Status = http.StatusNotFound
-		case lifecycle.EnrolmentToken:
+		case lifecycle.EnrolmentToken, lifecycle.NoCertificate:
 			p.Status = http.StatusUnauthorized
-		case lifecycle.UnnamedActor, lifecycle.EvidenceMissing:
+		case lifecycle.WrongCertificate:
+			p.Status = http.StatusForbidden
+		case lifecycle.UnnamedActor, lifecycle.EvidenceMissing, lifecycle.CertificateRequest:
 			p.Status = http.StatusUnprocessableEntity
 		}
 	case errors.Is(err, store.ErrNotFound):

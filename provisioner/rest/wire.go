@@ -77,12 +77,30 @@ type EnrolRequest struct {
 	Token    string `json:"token"`
 	BootID   string `json:"boot_id"`
 	HostName string `json:"host_name"`
+	// CertificateRequest is PKCS #10 in PEM, for the agent's own key; wanted where certificates are issued.
+	CertificateRequest string `json:"certificate_request,omitempty"`
 }
 
 // Enrolled is what the agent is known as from now on.
 type Enrolled struct {
 	NodeID         string `json:"node_id"`
 	NodeInstanceID string `json:"node_instance_id"`
+	Certificate    string `json:"certificate,omitempty"` // PEM
+}
+
+// CertificateRequest asks for another certificate before the present one ends.
+type CertificateRequest struct {
+	CertificateRequest string `json:"certificate_request"` // PKCS #10 in PEM
+}
+
+// Certificate is what an agent presents from now on.
+type Certificate struct {
+	Certificate string `json:"certificate"` // PEM
+}
+
+// HeartbeatRequest is what an agent says when it has nothing to say; the body may be left out.
+type HeartbeatRequest struct {
+	BootID string `json:"boot_id,omitempty"`
 }
 
 // Task is what an agent has claimed.
