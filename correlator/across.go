@@ -28,8 +28,12 @@ func Reasoned(ctx context.Context, l Library, p *profile.Profile, rules []Rule, 
 	if err != nil {
 		return Allocation{}, Reasoning{}, err
 	}
-	a, why := c.Explained(rules)
-	return a, why, nil
+	v, why := Explain(c, rules)
+	s := c.standing(v)
+	if err := inCompany(ctx, l, &s, p, asOf); err != nil {
+		return Allocation{}, Reasoning{}, err
+	}
+	return c.told(s.Verdict), why, nil
 }
 
 // StandingsOf judges the allocations that were heard of last, at most so many, when it is asked: for
@@ -39,7 +43,7 @@ func StandingsOf(ctx context.Context, l Library, p *profile.Profile, rules []Rul
 	if err != nil {
 		return nil, err
 	}
-	out := []Standing{}
+	out, together := []Standing{}, NewTogether()
 	for _, one := range listed {
 		c, err := gathered(ctx, l, p, one.ID, asOf)
 		switch {
@@ -49,6 +53,10 @@ func StandingsOf(ctx context.Context, l Library, p *profile.Profile, rules []Rul
 			return nil, err
 		}
 		out = append(out, c.Standing(rules))
+		together.Add(&out[len(out)-1])
+	}
+	for i := range out {
+		together.Weigh(&out[i], p)
 	}
 	return out, nil
 }

@@ -12,8 +12,8 @@ import (
 func (g *Gathering) Analyze(rules []Rule) Answer {
 	a := Answer{Allocations: []Allocation{}, Orphans: []Orphan{}, Stats: g.Stats}
 	cases := g.Cases()
-	for _, c := range cases {
-		a.Allocations = append(a.Allocations, c.Allocation(rules))
+	for i, s := range standings(cases, rules) {
+		a.Allocations = append(a.Allocations, cases[i].told(s.Verdict))
 	}
 	a.Orphans = orphansOf(cases)
 	return a
@@ -22,12 +22,6 @@ func (g *Gathering) Analyze(rules []Rule) Answer {
 // Allocation is the joined story of a case with its verdict: the allocation's own records, and of those
 // that belong to nobody the ones that the verdict cites.
 func (c *Case) Allocation(rules []Rule) Allocation { return c.told(Judge(c, rules)) }
-
-// Explained is Allocation, and how its verdict came about.
-func (c *Case) Explained(rules []Rule) (Allocation, Reasoning) {
-	v, why := Explain(c, rules)
-	return c.told(v), why
-}
 
 // told puts the timeline and the state beside a verdict.
 func (c *Case) told(v Verdict) Allocation {

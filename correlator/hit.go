@@ -25,6 +25,8 @@ type Hit struct {
 	NextCheck  string   `json:"next_check"`
 	SafeAction string   `json:"safe_action"`
 	Evidence   []string `json:"evidence"`
+	// Aside says that the verdict left it out, because of how far it and others reach.
+	Aside bool `json:"aside,omitempty"`
 }
 
 // Subject is the party that a cause lies with, as narrowly as the evidence says: one machine, one

@@ -75,6 +75,9 @@ func Incidents(standings []Standing, window time.Duration) []Incident {
 		s := &standings[i]
 		for k := range s.Hits {
 			h := &s.Hits[k]
+			if h.Aside {
+				continue
+			}
 			one := struck{standing: s, hit: h, open: h.ClearedAt == nil && !s.AtRest(), end: int64(h.Last)}
 			if one.open {
 				one.end = max(one.end, now) // it goes on

@@ -51,15 +51,13 @@ type Listed struct {
 
 // Judgement joins and judges one allocation. asOf 0 is now. ErrUnknown where there is no record of it.
 func Judgement(ctx context.Context, l Library, p *profile.Profile, rules []Rule, allocation string, asOf int64) (Allocation, error) {
-	story, err := l.Story(ctx, allocation, asOf)
+	c, err := gathered(ctx, l, p, allocation, asOf)
 	if err != nil {
 		return Allocation{}, err
 	}
-	g := Gather(story.Records, story.Facts, p, Moment{AsOf: asOf, Now: story.Now, Durations: story.Durations})
-	for _, c := range g.Cases() {
-		if c.ID == allocation {
-			return c.Allocation(rules), nil
-		}
+	s := c.standing(Judge(c, rules))
+	if err := inCompany(ctx, l, &s, p, asOf); err != nil {
+		return Allocation{}, err
 	}
-	return Allocation{}, ErrUnknown
+	return c.told(s.Verdict), nil
 }

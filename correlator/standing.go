@@ -16,9 +16,11 @@ type Standing struct {
 	Orphans []Orphan `json:"orphans"`
 }
 
-// Standing judges a case, leaving its timeline undrawn.
-func (c *Case) Standing(rules []Rule) Standing {
-	s := Standing{ID: c.ID, Verdict: Judge(c, rules), Hits: []Hit{}, Stuck: c.stuck(), Orphans: append([]Orphan{}, c.Orphans()...)}
+// Standing judges a case alone, leaving its timeline undrawn.
+func (c *Case) Standing(rules []Rule) Standing { return c.standing(Judge(c, rules)) }
+
+func (c *Case) standing(v Verdict) Standing {
+	s := Standing{ID: c.ID, Verdict: v, Hits: []Hit{}, Stuck: c.stuck(), Orphans: append([]Orphan{}, c.Orphans()...)}
 	if state, since, ok := c.Lifecycle.State(); ok {
 		at := Time(since)
 		s.State, s.Since = &state, &at
@@ -38,9 +40,18 @@ func (c *Case) Standing(rules []Rule) Standing {
 
 // Standings are those of every allocation of a gathering, in order of their ids.
 func (g *Gathering) Standings(rules []Rule) []Standing {
-	out := []Standing{}
-	for _, c := range g.Cases() {
-		out = append(out, c.Standing(rules))
+	return standings(g.Cases(), rules)
+}
+
+// standings judges cases, each in the company of the others.
+func standings(cases []*Case, rules []Rule) []Standing {
+	out, together := make([]Standing, len(cases)), NewTogether()
+	for i, c := range cases {
+		out[i] = c.Standing(rules)
+		together.Add(&out[i])
+	}
+	for i, c := range cases {
+		together.Weigh(&out[i], c.Profile)
 	}
 	return out
 }

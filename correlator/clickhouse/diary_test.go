@@ -45,7 +45,7 @@ func TestDiary(t *testing.T) {
 		}{
 			{0, "job:provision", 198 * time.Second, 200},
 			{now.Add(-100 * time.Hour).UnixNano(), "job:provision", 199 * time.Second, 100}, // the older half
-			{0, "outbox.publish", 0, 0},                                                    // too long ago
+			{0, "outbox.publish", 0, 0},                                                     // too long ago
 			{now.Add(-correlator.Lately).UnixNano(), "outbox.publish", time.Millisecond, 200},
 			{0, "nothing", 0, 0},
 		} {

@@ -34,7 +34,9 @@ type Library struct {
 }
 
 // New reads from an open store; profile says which identifiers stand in a record.
-func New(conn driver.Conn, p *profile.Profile) *Library { return &Library{conn, p, DefaultLimits(), &recalled{}} }
+func New(conn driver.Conn, p *profile.Profile) *Library {
+	return &Library{conn, p, DefaultLimits(), &recalled{}}
+}
 
 var _ correlator.Library = (*Library)(nil)
 

@@ -96,7 +96,7 @@ func (s *Service) sweep(now time.Time) {
 	for id, w := range s.words {
 		switch holds, _ := s.desk.Holds(id); {
 		case !holds:
-			delete(s.words, id)
+			s.forget(id)
 		case w.standing == nil:
 		case w.standing.AtRest():
 			if now.UnixNano()-s.desk.Heard(id) > int64(restAfter) {
@@ -179,6 +179,8 @@ func (s *Service) judgeOne(t turn) {
 	}
 	w, standing, arrived := s.words[t.id], judged.Standing, judged.Arrived
 	w.looked = begun
+	s.together.Add(&standing)
+	s.together.Weigh(&standing, s.profile)
 	s.note(w, judged.Finished)
 	for _, e := range arrived {
 		w.high = max(w.high, e.Ingested)

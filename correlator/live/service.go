@@ -28,19 +28,21 @@ type Sources struct {
 type Service struct {
 	cfg     Config
 	from    Sources
+	profile *profile.Profile
 	log     *slog.Logger
 	now     func() time.Time
 	metrics *metrics
 
 	// Run's goroutine alone touches these.
-	desk    *correlator.Desk
-	share   *share
-	follow  *follower
-	queue   *queue
-	words   map[string]*word // by allocation
-	unsaid  []correlator.Revision
-	unfiled []correlator.Finished
-	loader  *loader
+	desk     *correlator.Desk
+	share    *share
+	follow   *follower
+	queue    *queue
+	words    map[string]*word // by allocation
+	unsaid   []correlator.Revision
+	unfiled  []correlator.Finished
+	together *correlator.Together
+	loader   *loader
 
 	leased, adopted, counted, stirs, learnt time.Time
 	failing                                 bool
@@ -62,8 +64,8 @@ func New(cfg Config, from Sources, p *profile.Profile, rules []correlator.Rule, 
 		cfg.Replica = name()
 	}
 	s := &Service{
-		cfg: cfg, from: from, log: log, now: time.Now, metrics: newMetrics(reg, p), share: newShare(cfg.Replica), queue: newQueue(),
-		words: map[string]*word{}, loader: newLoader(from.Library),
+		cfg: cfg, from: from, profile: p, log: log, now: time.Now, metrics: newMetrics(reg, p), share: newShare(cfg.Replica), queue: newQueue(),
+		words: map[string]*word{}, together: correlator.NewTogether(), loader: newLoader(from.Library),
 	}
 	opt := correlator.DefaultDeskOptions()
 	opt.Total, opt.Mine = cfg.Records, s.share.mine
@@ -209,5 +211,10 @@ func (s *Service) leave(ctx context.Context) {
 func (s *Service) drop(id string) {
 	s.desk.Drop(id)
 	s.queue.done(id)
+	s.forget(id)
+}
+
+func (s *Service) forget(id string) {
 	delete(s.words, id)
+	s.together.Drop(id)
 }

@@ -1,0 +1,64 @@
+package clickhouse_test
+
+import (
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/clickhouse"
+	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/schema"
+	"github.com/faultline-io/faultline/internal/story"
+)
+
+// Others that were hit by a cause are found by the last word on them, as of any moment.
+func TestFellows(t *testing.T) {
+	p, err := profile.Load("")
+	must(t, err)
+	conn, err := schema.Open(t.Context(), embeddedtest.DSN(t))
+	must(t, err)
+	defer func() { _ = conn.Close() }()
+	must(t, schema.Migrate(t.Context(), conn, slog.New(slog.DiscardHandler)))
+	at := func(minutes int) correlator.Time {
+		return correlator.Time(story.Day.Add(10*time.Hour + time.Duration(minutes)*time.Minute).UnixNano())
+	}
+	said := func(id string, judged, onset int, layer, mechanism, outcome string) correlator.Revision {
+		r := correlator.Revision{ID: id, JudgedAt: at(judged), Why: correlator.BecauseFirst, Standing: correlator.Standing{ID: id}}
+		r.Standing.Verdict.Outcome = outcome
+		r.Standing.Hits = []correlator.Hit{{Layer: layer, Mechanism: mechanism, Onset: at(onset), Subject: correlator.Subject{Kind: correlator.SubjectNode, IDs: []string{"n-" + id}}}}
+		return r
+	}
+	l := clickhouse.New(conn, p)
+	must(t, l.Write(t.Context(), []correlator.Revision{
+		said("it's", 2, 1, "node_agent", "silent", correlator.Attributed),
+		said("b", 3, 2, "node_agent", "silent", correlator.Undetermined),
+		said("long-ago", 3, -90, "node_agent", "silent", correlator.Attributed),
+		said("other", 3, 2, "node_agent", "stuck", correlator.Attributed),
+		said("since-then", 2, 1, "node_agent", "silent", correlator.Attributed),
+		said("since-then", 9, 1, "cert", "expired", correlator.Attributed),
+	}))
+	for _, c := range []struct {
+		asOf int64
+		want string
+	}{{0, "[b it's]"}, {int64(at(5)), "[b it's since-then]"}, {int64(at(2)), "[it's since-then]"}, {int64(at(1)), "[]"}} {
+		list, err := l.Fellows(t.Context(), "node_agent", "silent", int64(at(-5)), int64(at(5)), c.asOf)
+		must(t, err)
+		if got := fmt.Sprint(names(list)); got != c.want {
+			t.Errorf("as of %d: %s, want %s", c.asOf, got, c.want)
+		}
+	}
+}
+
+func names(list iter.Seq[*correlator.Fellow]) []string {
+	var out []string
+	for f := range list {
+		out = append(out, f.Allocation)
+	}
+	slices.Sort(out)
+	return out
+}
