@@ -37,8 +37,12 @@ func New(s *store.Store, c Config, says *telemetry.Source, log *slog.Logger) *En
 	return e
 }
 
-// Publish starts the workflow that a message asks for, once. Other subjects are for others.
+// Publish starts the workflow that a message asks for, once, or writes a view anew. Other subjects are for
+// others.
 func (e *Engine) Publish(ctx context.Context, m store.Message) error {
+	if m.Subject == SubjectProjection {
+		return e.reproject(ctx, m.AllocationID)
+	}
 	operation := map[string]string{
 		SubjectProvision: lifecycle.OperationProvision,
 		SubjectRelease:   lifecycle.OperationRelease,

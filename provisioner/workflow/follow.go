@@ -12,9 +12,6 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
-// projections is how often a view is written before it is left behind; the next change writes it again.
-const projections = 3
-
 // follow asks for the job's end where that is wanted, then how it stands.
 func (d *driver) follow(ctx context.Context, p provider.Provider, j store.ProviderJob) error {
 	job, err := d.job(ctx, j)
@@ -89,30 +86,4 @@ func (d *driver) overdue(ctx context.Context, p provider.Provider, j store.Provi
 	j.Status.Message = j.Status.Raw + ": " + j.Status.Explanation
 	d.project(ctx, p, j)
 	return d.end(ctx, j)
-}
-
-// project shows the job on the resource, and tells what is then shown.
-func (d *driver) project(ctx context.Context, p provider.Provider, j store.ProviderJob) {
-	job, err := d.job(ctx, j)
-	if err != nil {
-		return
-	}
-	ctx, span := d.engine.says.Start(ctx, "project "+j.Name(), telemetry.Internal)
-	defer span.End()
-	var shown provider.Status
-	for range projections {
-		if shown, err = p.Project(ctx, job, j.Status); err == nil || ctx.Err() != nil {
-			break
-		}
-	}
-	if err != nil {
-		span.Fail(err, string(provider.KindOf(err)))
-		d.complain(ctx, j, "project", err)
-		return
-	}
-	now := d.engine.store.Now()
-	for field, value := range map[string]string{"job_state": string(shown.State), "message": shown.Message} {
-		d.engine.says.Event(ctx, semconv.EventProjection, slog.String(semconv.Projection, "cr"), slog.String(semconv.Field, field),
-			slog.String(semconv.Value, value), slog.Time(semconv.AsOf, now))
-	}
 }
