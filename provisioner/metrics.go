@@ -29,17 +29,33 @@ func metrics(s *store.Store, e *telemetry.Emitter) []prometheus.Collector {
 		})
 		return n, oldest
 	}
-	return []prometheus.Collector{
-		counter("telemetry_records_total", "Records taken into the telemetry queue.", func() float64 { return float64(e.Stats().Taken) }),
-		counter("telemetry_dropped_records_total", "Telemetry records that were dropped.", func() float64 { return float64(e.Stats().Dropped) }),
-		gauge("telemetry_queue_records", "Telemetry records that wait.", func() float64 { return float64(e.Waiting()) }),
-		gauge("outbox_messages", "Messages that wait for the relay.", func() float64 { n, _ := backlog(); return float64(n) }),
-		gauge("outbox_oldest_age_seconds", "Age of the oldest message that waits.", func() float64 {
+	journal := func() (int, time.Time) {
+		var n int
+		var oldest time.Time
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = s.View(ctx, "journal backlog", func(t *store.Tx) (err error) {
+			n, oldest, err = t.JournalBacklog()
+			return err
+		})
+		return n, oldest
+	}
+	age := func(backlog func() (int, time.Time)) func() float64 {
+		return func() float64 {
 			n, oldest := backlog()
 			if n == 0 {
 				return 0
 			}
 			return s.Now().Sub(oldest).Seconds()
-		}),
+		}
+	}
+	return []prometheus.Collector{
+		counter("telemetry_records_total", "Records taken into the telemetry queue.", func() float64 { return float64(e.Stats().Taken) }),
+		counter("telemetry_dropped_records_total", "Telemetry records that were dropped.", func() float64 { return float64(e.Stats().Dropped) }),
+		gauge("telemetry_queue_records", "Telemetry records that wait.", func() float64 { return float64(e.Waiting()) }),
+		gauge("outbox_messages", "Messages that wait for the relay.", func() float64 { n, _ := backlog(); return float64(n) }),
+		gauge("outbox_oldest_age_seconds", "Age of the oldest message that waits.", age(backlog)),
+		gauge("journal_transactions", "Transactions whose telemetry waits in the database.", func() float64 { n, _ := journal(); return float64(n) }),
+		gauge("journal_oldest_age_seconds", "Age of the oldest telemetry that waits in the database.", age(journal)),
 	}
 }

@@ -4,7 +4,7 @@
 //
 //	control API ─▶ control ─┐                     ┌─▶ outbox ─▶ workflow ─┐
 //	                        ├─▶ store (SQL) ──────┤                       ├─▶ store
-//	node API ────▶ fleet ───┘                     └─▶ telemetry ─▶ OTLP   ┘
+//	node API ────▶ fleet ───┘                     └─▶ journal ─▶ OTLP     ┘
 package provisioner
 
 import (
@@ -18,6 +18,7 @@ import (
 	"github.com/faultline-io/faultline/internal/service"
 	"github.com/faultline-io/faultline/provisioner/control"
 	"github.com/faultline-io/faultline/provisioner/fleet"
+	"github.com/faultline-io/faultline/provisioner/journal"
 	"github.com/faultline-io/faultline/provisioner/outbox"
 	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/store"
@@ -46,11 +47,12 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	}()
 	says, db, relaySays := emitter.Source(serviceProvisioner), emitter.Source(serviceDB), emitter.Source(serviceRelay)
 
-	s, err := store.Open(ctx, c.Database, store.Options{DB: db, Says: says, Relay: relaySays, Slow: c.Slow})
+	s, err := store.Open(ctx, c.Database, store.Options{DB: db, Says: says, Relay: relaySays, Journal: emitter.Delivers(), Slow: c.Slow})
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	shipper := journal.New(s, emitter, c.Telemetry, log)
 
 	engine := workflow.New(s, c.Workflow, says, log)
 	closeProviders, err := c.Providers.use(engine, says)
@@ -78,6 +80,9 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	work.Go(func() error { return service.Serve(ctx, c.Ops, ops.Handler(), c.Grace) })
 	work.Go(func() error { return engine.Run(ctx) })
 	work.Go(func() error { return relay.Run(ctx) })
+	if emitter.Delivers() {
+		work.Go(func() error { return shipper.Run(ctx) })
+	}
 	for _, source := range []*telemetry.Source{says, relaySays} {
 		work.Go(func() error { source.Beat(ctx, "", c.Telemetry.Heartbeat); return nil })
 	}
@@ -87,6 +92,13 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	})
 	log.Info("provisioner started", "control", c.Control, "node", c.Node, "ops", c.Ops, "database", store.Redacted(c.Database))
 	err = work.Wait()
+	if emitter.Delivers() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Grace)
+		defer cancel()
+		if err := shipper.Drain(last); err != nil { // it stays where it is, for the next start
+			log.Warn("the rest of the journal is shipped by the next start", "error", err)
+		}
+	}
 	log.Info("provisioner stopped")
 	return err
 }

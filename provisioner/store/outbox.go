@@ -91,6 +91,5 @@ func (t *Tx) sayMessage(m Message, to string) {
 	if m.LastError != "" {
 		attrs = append(attrs, slog.String(semconv.LastError, m.LastError))
 	}
-	ctx, at, source := m.Context(t.ctx), t.Now(), t.store.options.Relay
-	t.after = append(t.after, func() { source.EventAt(ctx, at, semconv.EventOutbox, attrs...) })
+	t.tell(t.store.options.Relay.ComposeEvent(m.Context(t.ctx), t.Now(), semconv.EventOutbox, attrs...))
 }

@@ -21,6 +21,7 @@ var polled = map[string]struct {
 	"free node":          {freeNode, []any{"p"}},
 	"list":               {listAllocations, []any{"active", 0, "a-1", 10}},
 	"due messages":       {dueMessages, []any{1, 10}},
+	"oldest journal":     {oldestJournal, []any{10}},
 }
 
 func open(t *testing.T, target string) *Store {

@@ -58,7 +58,7 @@ func openPostgres(_ context.Context, dsn string) (writer, reader *sql.DB, err er
 // The few words in which PostgreSQL's tables differ from SQLite's.
 var (
 	wholeNumber = regexp.MustCompile(`\bINTEGER\b`)
-	rowNumber   = regexp.MustCompile(`\bINTEGER PRIMARY KEY AUTOINCREMENT\b`)
+	rowNumber   = regexp.MustCompile(`\bINTEGER PRIMARY KEY( AUTOINCREMENT)?`)
 	bytesColumn = regexp.MustCompile(`\bBLOB\b`)
 	strictTable = regexp.MustCompile(`\)\s*STRICT\b`)
 )

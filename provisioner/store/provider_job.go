@@ -217,10 +217,8 @@ func (t *Tx) endProviderJob(j ProviderJob) error {
 	if j.Status.Result == provider.Lost {
 		failure = j.Status.Message
 	}
-	t.After(func() {
-		source.Whole(j.Context(context.Background()), j.Identity.Provider+" "+j.Operation, j.Trace, j.Parent, telemetry.SpanContext{}, j.CreatedAt, end, failure,
-			slog.String(semconv.Provider, j.Identity.Provider), slog.String(semconv.Operation, j.Operation), slog.String(semconv.To, string(j.Status.State)))
-	})
+	t.tell(source.ComposeWhole(j.Context(context.Background()), j.Identity.Provider+" "+j.Operation, j.Trace, j.Parent, telemetry.SpanContext{}, j.CreatedAt, end, failure,
+		slog.String(semconv.Provider, j.Identity.Provider), slog.String(semconv.Operation, j.Operation), slog.String(semconv.To, string(j.Status.State))))
 	return t.Reschedule(j.WorkflowID, time.Time{})
 }
 

@@ -18,8 +18,13 @@ type Options struct {
 	DB    *telemetry.Source // speaks for the database; nil: silent
 	Says  *telemetry.Source // speaks for the provisioner: lifecycle events
 	Relay *telemetry.Source // speaks for the outbox
-	Slow  time.Duration     // a transaction that takes longer is logged; 0: never
-	Now   func() time.Time  // nil: time.Now
+
+	// Journal keeps what transactions tell in the database, until somebody has shipped it (package journal).
+	// Without it, it is said after the commit, and lost where the process ends before it is sent.
+	Journal bool
+
+	Slow time.Duration    // a transaction that takes longer is logged; 0: never
+	Now  func() time.Time // nil: time.Now
 }
 
 // Store is safe for use by several goroutines.

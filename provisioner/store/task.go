@@ -145,10 +145,8 @@ func (t *Tx) MoveTask(k *Task, to, reason string) error {
 		if to == semconv.Failed || to == semconv.Expired {
 			failure = to + ": " + reason
 		}
-		t.After(func() {
-			source.Whole(done.Context(context.Background()), "task "+done.Type, done.Trace, done.Parent, telemetry.SpanContext{}, done.CreatedAt, end, failure,
-				slog.String(semconv.TaskType, done.Type), slog.String(semconv.To, to), slog.Int("attempt", done.Attempt))
-		})
+		t.tell(source.ComposeWhole(done.Context(context.Background()), "task "+done.Type, done.Trace, done.Parent, telemetry.SpanContext{}, done.CreatedAt, end, failure,
+			slog.String(semconv.TaskType, done.Type), slog.String(semconv.To, to), slog.Int("attempt", done.Attempt)))
 		return t.Reschedule(k.WorkflowID, time.Time{})
 	}
 	return nil

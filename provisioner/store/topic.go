@@ -13,10 +13,11 @@ const (
 	Tasks     Topic = iota // a task may be claimed
 	Workflows              // a workflow may have a step to do
 	Outbox                 // a message waits for the relay
+	Journal                // something waits to be told
 	topicCount
 )
 
-var topicNames = [topicCount]string{Tasks: "tasks", Workflows: "workflows", Outbox: "outbox"}
+var topicNames = [topicCount]string{Tasks: "tasks", Workflows: "workflows", Outbox: "outbox", Journal: "journal"}
 
 func allTopics() []Topic {
 	all := make([]Topic, topicCount)

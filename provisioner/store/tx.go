@@ -21,7 +21,8 @@ type Tx struct {
 	store      *Store
 	tx         *sql.Tx
 	writes     bool
-	held       string   // the allocation that nobody else may change
+	held       string // the allocation that nobody else may change
+	told       []telemetry.Record
 	after      []func() // done after the commit
 	touched    []Topic
 	statements int
@@ -62,8 +63,9 @@ func (s *Store) run(ctx context.Context, db *sql.DB, group string, f func(*Tx) e
 			slog.String(semconv.DBSystem, s.dialect.system), slog.String("db.query.summary", group), slog.Int64("duration_ms", took.Milliseconds()))
 	}
 	if err == nil {
-		for _, say := range t.after {
-			say()
+		t.sayTold()
+		for _, do := range t.after {
+			do()
 		}
 		s.topics.notify(t.touched)
 		if s.waker != nil && len(t.touched) > 0 {
@@ -104,6 +106,9 @@ func (t *Tx) run(ctx context.Context, db *sql.DB, f func(*Tx) error) (err error)
 	}
 	defer func() { _ = t.tx.Rollback() }() // after a commit it does nothing
 	if err := f(t); err != nil {
+		return err
+	}
+	if err := t.writeJournal(); err != nil {
 		return err
 	}
 	if err := t.tx.Commit(); err != nil {
@@ -181,10 +186,16 @@ func (t *Tx) Hold(allocation string) error {
 	return nil
 }
 
-// say has the provisioner tell an event after the commit, at the time of the move.
+// say has the provisioner tell an event of this transaction, at the time of the move.
 func (t *Tx) say(ctx context.Context, at time.Time, name string, attrs ...slog.Attr) {
-	source := t.store.options.Says
-	t.after = append(t.after, func() { source.EventAt(ctx, at, name, attrs...) })
+	t.tell(t.store.options.Says.ComposeEvent(ctx, at, name, attrs...))
+}
+
+// tell keeps a record for the commit. What is rolled back is never told.
+func (t *Tx) tell(r telemetry.Record) {
+	if r.Something() {
+		t.told = append(t.told, r)
+	}
 }
 
 // Now is the store's clock.

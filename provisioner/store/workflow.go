@@ -129,10 +129,8 @@ func (t *Tx) MoveWorkflow(w *Workflow, to string) error {
 		failure = w.Failure
 	}
 	ctx := done.Context(context.Background())
-	t.After(func() {
-		source.Whole(ctx, "workflow "+done.Operation, done.Trace, telemetry.SpanContext{}, done.Link, done.CreatedAt, end, failure,
-			slog.String(semconv.Operation, done.Operation), slog.String(semconv.To, to))
-	})
+	t.tell(source.ComposeWhole(ctx, "workflow "+done.Operation, done.Trace, telemetry.SpanContext{}, done.Link, done.CreatedAt, end, failure,
+		slog.String(semconv.Operation, done.Operation), slog.String(semconv.To, to)))
 	return nil
 }
 

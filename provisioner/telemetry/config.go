@@ -12,6 +12,7 @@ type Config struct {
 	Endpoint  string        `yaml:"endpoint"`  // base URL of an OTLP/HTTP receiver; empty: none
 	File      string        `yaml:"file"`      // OTLP/JSON lines are appended here as well; empty: none
 	Queue     int           `yaml:"queue"`     // records that may wait
+	Journal   int           `yaml:"journal"`   // transactions whose lifecycle events may wait in the database while the receiver is away
 	Batch     int           `yaml:"batch"`     // records of one request
 	Flush     time.Duration `yaml:"flush"`     // longest wait of a record for company
 	Timeout   time.Duration `yaml:"timeout"`   // of one request
@@ -21,7 +22,7 @@ type Config struct {
 // DefaultConfig sends to a Collector on this machine.
 func DefaultConfig() Config {
 	return Config{
-		Endpoint: "http://127.0.0.1:4318", Queue: 32768, Batch: 512, Flush: 200 * time.Millisecond,
+		Endpoint: "http://127.0.0.1:4318", Queue: 32768, Journal: 1 << 20, Batch: 512, Flush: 200 * time.Millisecond,
 		Timeout: 10 * time.Second, Heartbeat: 15 * time.Second,
 	}
 }
@@ -38,6 +39,8 @@ func (c Config) Validate() error {
 		return errors.New("telemetry.batch: must be at least 1")
 	case c.Queue < c.Batch:
 		return errors.New("telemetry.queue: must not be smaller than telemetry.batch")
+	case c.Journal < 1:
+		return errors.New("telemetry.journal: must be at least 1")
 	case c.Flush <= 0:
 		return errors.New("telemetry.flush: must be positive")
 	case c.Timeout <= 0:

@@ -19,7 +19,7 @@ type Emitter struct {
 
 	mu     sync.RWMutex // held for reading while a record is queued, so that Close may close the queue
 	closed bool
-	queue  chan entry
+	queue  chan Record
 	done   chan struct{}
 
 	taken, dropped atomic.Uint64
@@ -34,7 +34,7 @@ type Stats struct {
 
 // Open starts an emitter. log gets what goes wrong with the telemetry itself.
 func Open(c Config, log *slog.Logger) (*Emitter, error) {
-	e := &Emitter{config: c, log: log, now: time.Now, queue: make(chan entry, c.Queue), done: make(chan struct{})}
+	e := &Emitter{config: c, log: log, now: time.Now, queue: make(chan Record, c.Queue), done: make(chan struct{})}
 	if c.File != "" {
 		f, err := openFile(c.File, log)
 		if err != nil {
@@ -55,7 +55,7 @@ func (e *Emitter) Stats() Stats { return Stats{e.taken.Load(), e.dropped.Load()}
 // Waiting is the number of records in the queue.
 func (e *Emitter) Waiting() int { return len(e.queue) }
 
-func (e *Emitter) take(r entry) {
+func (e *Emitter) take(r Record) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	if e.closed {
@@ -78,7 +78,7 @@ func (e *Emitter) run() {
 	defer close(e.done)
 	tick := time.NewTicker(e.config.Flush)
 	defer tick.Stop()
-	pending := make([]entry, 0, e.config.Batch)
+	pending := make([]Record, 0, e.config.Batch)
 	flush := func() {
 		if len(pending) > 0 {
 			e.send(encode(pending))
@@ -103,7 +103,7 @@ func (e *Emitter) run() {
 
 func (e *Emitter) send(b batch) {
 	if e.file != nil {
-		e.file.write(b)
+		_ = e.file.write(b) // logged; nobody waits for it
 	}
 	if e.post != nil {
 		e.post.offer(b)

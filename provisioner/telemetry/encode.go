@@ -32,8 +32,8 @@ type spanRecord struct {
 	attrs              []slog.Attr
 }
 
-// entry is one record on its way; exactly one of log and span is set.
-type entry struct {
+// Record is one log record, event or span on its way. The zero Record is none.
+type Record struct { // exactly one of log and span is set
 	source *Source
 	log    *logRecord
 	span   *spanRecord
@@ -46,7 +46,7 @@ type batch struct {
 }
 
 // encode groups entries by source, in the order in which they came.
-func encode(entries []entry) batch {
+func encode(entries []Record) batch {
 	b := batch{plog.NewLogs(), ptrace.NewTraces()}
 	logs, spans := map[*Source]plog.ScopeLogs{}, map[*Source]ptrace.ScopeSpans{}
 	for _, e := range entries {

@@ -22,8 +22,8 @@ const (
 	longWait  = 5 * time.Second
 )
 
-// errRefused is an answer that another try would not change.
-var errRefused = errors.New("refused")
+// ErrRefused is an answer that another try would not change.
+var ErrRefused = errors.New("refused")
 
 // postSink posts batches in order over OTLP/HTTP with protobuf. While the receiver is away, batches
 // wait in a bounded queue; beyond that they are dropped and counted.
@@ -91,7 +91,7 @@ func (s *postSink) deliver(ctx context.Context, path string, body []byte, err er
 			}
 			return
 		}
-		if errors.Is(e, errRefused) {
+		if errors.Is(e, ErrRefused) {
 			err = e
 			break
 		}
@@ -114,7 +114,7 @@ func (s *postSink) deliver(ctx context.Context, path string, body []byte, err er
 func (s *postSink) post(ctx context.Context, path string, body []byte) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+path, bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("%w: %w", errRefused, err)
+		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	r.Header.Set("Content-Type", "application/x-protobuf")
 	answer, err := s.client.Do(r)
@@ -129,7 +129,7 @@ func (s *postSink) post(ctx context.Context, path string, body []byte) error {
 	case answer.StatusCode == http.StatusTooManyRequests, answer.StatusCode >= 500:
 		return fmt.Errorf("status %d", answer.StatusCode)
 	}
-	return fmt.Errorf("%w with status %d: %s", errRefused, answer.StatusCode, bytes.TrimSpace(text))
+	return fmt.Errorf("%w with status %d: %s", ErrRefused, answer.StatusCode, bytes.TrimSpace(text))
 }
 
 // close sends what waits until ctx ends; then the rest is dropped.

@@ -40,7 +40,7 @@ func (s *Source) Log(ctx context.Context, severity plog.SeverityNumber, body str
 		return
 	}
 	now := s.emitter.now()
-	s.emitter.take(entry{source: s, log: &logRecord{
+	s.emitter.take(Record{source: s, log: &logRecord{
 		time: now, observed: now, severity: severity, body: body, span: SpanOf(ctx), attrs: merge(idsOf(ctx), attrs),
 	}})
 }
@@ -52,8 +52,16 @@ func (s *Source) Event(ctx context.Context, name string, attrs ...slog.Attr) {
 
 // EventAt says a lifecycle event that happened at the given time; the zero time is now.
 func (s *Source) EventAt(ctx context.Context, at time.Time, name string, attrs ...slog.Attr) {
+	if s != nil {
+		s.emitter.take(s.ComposeEvent(ctx, at, name, attrs...))
+	}
+}
+
+// ComposeEvent makes a lifecycle event without saying it, under an event_id of its own: for those who
+// keep it until it has arrived. The zero time is now. A nil Source makes the zero Record.
+func (s *Source) ComposeEvent(ctx context.Context, at time.Time, name string, attrs ...slog.Attr) Record {
 	if s == nil {
-		return
+		return Record{}
 	}
 	now := s.emitter.now()
 	if at.IsZero() {
@@ -61,9 +69,9 @@ func (s *Source) EventAt(ctx context.Context, at time.Time, name string, attrs .
 	}
 	all := merge(idsOf(ctx), attrs)
 	all = append(all, slog.String(semconv.EventIDKey, NewID("ev")))
-	s.emitter.take(entry{source: s, log: &logRecord{
+	return Record{source: s, log: &logRecord{
 		time: at, observed: now, severity: Info, name: name, body: sentence(name, all), span: SpanOf(ctx), attrs: all,
-	}})
+	}}
 }
 
 // sentence is what a reader of plain logs sees of an event.

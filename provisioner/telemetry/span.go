@@ -58,13 +58,20 @@ func Current(ctx context.Context) *Span {
 // Whole emits a span whose name was given out long ago, when it has come to its end: of a workflow or
 // a task, whose beginning may lie before a restart. failure is the status message, "" for success.
 func (s *Source) Whole(ctx context.Context, name string, self, parent, link SpanContext, start, end time.Time, failure string, attrs ...slog.Attr) {
-	if s == nil || !self.Valid() {
-		return
+	if r := s.ComposeWhole(ctx, name, self, parent, link, start, end, failure, attrs...); r.Something() {
+		s.emitter.take(r)
 	}
-	s.emitter.take(entry{source: s, span: &spanRecord{
+}
+
+// ComposeWhole makes what Whole emits without emitting it. A nil Source makes the zero Record.
+func (s *Source) ComposeWhole(ctx context.Context, name string, self, parent, link SpanContext, start, end time.Time, failure string, attrs ...slog.Attr) Record {
+	if s == nil || !self.Valid() {
+		return Record{}
+	}
+	return Record{source: s, span: &spanRecord{
 		name: name, kind: Internal, self: self, parent: parent, link: link, start: start, end: end,
 		failed: failure != "", message: failure, attrs: merge(idsOf(ctx), attrs),
-	}})
+	}}
 }
 
 // Set adds attributes; a key that is there already takes the new value.
@@ -113,5 +120,5 @@ func (sp *Span) End() {
 	sp.done = true
 	sp.rec.end = sp.source.emitter.now()
 	rec := sp.rec
-	sp.source.emitter.take(entry{source: sp.source, span: &rec})
+	sp.source.emitter.take(Record{source: sp.source, span: &rec})
 }

@@ -1,0 +1,174 @@
+// Package journal ships what transactions wrote into the store's journal: at least once, each record under
+// the name that it was given when it happened, so that one that comes twice counts once.
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/faultline-io/faultline/provisioner/store"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+)
+
+// Receiver takes parcels; *telemetry.Emitter is one.
+type Receiver interface {
+	// Deliver comes back when the parcel has arrived. telemetry.ErrRefused: it never will.
+	Deliver(ctx context.Context, p telemetry.Parcel) error
+	// Lost counts records that will not be delivered.
+	Lost(records int)
+}
+
+// Shipper ships the journal of one store. Of several replicas one ships at a time.
+type Shipper struct {
+	store    *store.Store
+	receiver Receiver
+	config   telemetry.Config
+	log      *slog.Logger
+	holder   string
+
+	leased time.Time // until when this replica ships
+	down   bool      // the last parcel did not arrive
+}
+
+// Rows of one parcel, and what a replica that has died keeps the others waiting.
+const (
+	rowsAtOnce = 512
+	lease      = 5 * time.Second
+	longWait   = 5 * time.Second
+)
+
+// New makes a shipper. c says how long rows may wait for company, and how many may wait in all.
+func New(s *store.Store, r Receiver, c telemetry.Config, log *slog.Logger) *Shipper {
+	return &Shipper{store: s, receiver: r, config: c, log: log, holder: telemetry.NewID("sh")}
+}
+
+// Run ships until ctx ends. What is left then stays for the next start; Drain tries once more.
+func (s *Shipper) Run(ctx context.Context) error {
+	wait := s.config.Flush
+	for ctx.Err() == nil {
+		changed := s.store.Changed(store.Journal)
+		n, err := s.round(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			s.complain(ctx, err)
+			sleep(ctx, wait)
+			wait = min(2*wait, longWait)
+			continue
+		case n == rowsAtOnce:
+			continue
+		}
+		wait = s.config.Flush
+		select {
+		case <-ctx.Done():
+		case <-changed:
+			sleep(ctx, s.config.Flush) // for company
+		case <-time.After(lease / 2):
+		}
+	}
+	return nil
+}
+
+// Drain ships what waits, for as long as ctx allows.
+func (s *Shipper) Drain(ctx context.Context) error {
+	for {
+		n, err := s.round(ctx)
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// round ships one parcel and forgets its rows, and says how many they were.
+func (s *Shipper) round(ctx context.Context) (rows int, err error) {
+	mine, err := s.lead(ctx)
+	if err != nil || !mine {
+		return 0, err
+	}
+	var waiting []store.JournalRow
+	if err := s.store.View(ctx, "read journal", func(t *store.Tx) (err error) {
+		waiting, err = t.JournalRows(rowsAtOnce)
+		return err
+	}); err != nil || len(waiting) == 0 {
+		return 0, err
+	}
+	if err := s.ship(ctx, waiting); err != nil {
+		return 0, err
+	}
+	if s.down {
+		s.down = false
+		s.log.Info("telemetry receiver is back, the journal is shipped")
+	}
+	err = s.store.Update(ctx, "forget journal", func(t *store.Tx) error { return t.ForgetJournal(waiting) })
+	return len(waiting), err
+}
+
+// lead takes the lease, or keeps it for longer when half of it is over.
+func (s *Shipper) lead(ctx context.Context) (mine bool, err error) {
+	now := s.store.Now()
+	if !s.store.Shared() || s.leased.Sub(now) > lease/2 {
+		return true, nil
+	}
+	until := now.Add(lease)
+	if err := s.store.Update(ctx, "lease journal", func(t *store.Tx) error {
+		mine, err = t.Lease("journal", s.holder, until)
+		return err
+	}); err != nil || !mine {
+		return false, err
+	}
+	s.leased = until
+	return true, nil
+}
+
+// ship delivers rows as one parcel. Where that is refused, each goes by itself, and only the ones that
+// are refused again are lost.
+func (s *Shipper) ship(ctx context.Context, rows []store.JournalRow) error {
+	var all telemetry.Parcel
+	for _, r := range rows {
+		all.Append(r.Parcel)
+	}
+	err := s.receiver.Deliver(ctx, all)
+	if !errors.Is(err, telemetry.ErrRefused) {
+		return err
+	}
+	if len(rows) == 1 {
+		s.receiver.Lost(all.Records)
+		s.log.Warn("telemetry of a transaction was refused and is given up", "records", all.Records, "error", err)
+		return nil
+	}
+	for i := range rows {
+		if err := s.ship(ctx, rows[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complain says once that nothing arrives, and sees to it that what waits does not grow for ever.
+func (s *Shipper) complain(ctx context.Context, err error) {
+	if !s.down {
+		s.down = true
+		s.log.Warn("the journal cannot be shipped, it is kept and tried again", "error", err)
+	}
+	var lost int
+	if err := s.store.Update(ctx, "trim journal", func(t *store.Tx) (err error) {
+		lost, err = t.TrimJournal(s.config.Journal)
+		return err
+	}); err != nil {
+		s.log.Error("trim journal", "error", fmt.Errorf("keep %d rows: %w", s.config.Journal, err))
+		return
+	}
+	if lost > 0 {
+		s.receiver.Lost(lost)
+		s.log.Warn("telemetry receiver has been away for too long, the oldest records are dropped", "records", lost)
+	}
+}
