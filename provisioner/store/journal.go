@@ -49,7 +49,7 @@ func (t *Tx) sayTold() {
 	}
 }
 
-const oldestJournal = `SELECT seq, records, logs, traces FROM journal ORDER BY seq LIMIT ?`
+const oldestJournal = `SELECT seq, records, logs, traces FROM journal WHERE seq > 0 ORDER BY seq LIMIT ?`
 
 // JournalRows lists the oldest rows.
 func (t *Tx) JournalRows(limit int) ([]JournalRow, error) {
