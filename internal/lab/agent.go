@@ -3,235 +3,111 @@ package lab
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net/http"
 	"time"
 
-	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/agent"
 	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 	"github.com/faultline-io/faultline/provisioner/workflow"
 )
 
-// agent is the process on a machine that enrols, claims tasks and does them, one at a time.
-type agent struct {
-	machine  *machine
-	open     hop // without a client certificate: enrolment
-	own      hop // with the machine's certificate
-	says     *telemetry.Source
-	instance string
-	lab      *lab
-	state    *nodeState
-}
-
-// newAgent gives an agent its two ways to the ingress. It presents its certificate whatever issuers
-// the server asks for: an agent that kept it back would only ever be told that it has none.
-func newAgent(l *lab, m *machine) *agent {
-	cert, state := l.pki.nodes[m.id], l.nodes[m.id]
-	own := l.transport()
-	own.TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		return state.certificate(&cert), nil
+// runAgent is the machine's service manager, as far as the node agent is concerned: it starts the agent, and
+// starts it again when it ends by itself.
+func (m *machine) runAgent(ctx context.Context) {
+	if err := m.disk.format(); err != nil {
+		m.lab.log.Error("machine has no disk", "node_id", m.id, "error", err)
+		return
 	}
-	own.TLSClientConfig.Time, own.DialContext = state.now, state.dial
-	l.keep(own)
-	open := l.transport()
-	open.TLSClientConfig.Time, open.DialContext = state.now, state.dial
-	l.keep(open)
-	base := l.front()
-	return &agent{
-		machine: m, lab: l, state: state,
-		open: hop{&http.Client{Transport: open, Timeout: 10 * time.Second}, base},
-		own:  hop{&http.Client{Transport: own, Timeout: 40 * time.Second}, base},
-	}
-}
-
-// run is the agent's life: each time that it is started, it goes on as whoever it enrolled as.
-func (a *agent) run(ctx context.Context, token string) {
-	a.state.whileRuns(ctx, func(ctx context.Context) {
-		if a.instance == "" && !a.enrol(ctx, token) {
-			return
+	m.state.whileRuns(ctx, func(ctx context.Context) {
+		m.running.Lock()
+		defer m.running.Unlock()
+		if m.agentStops { // killed: no last word, and nobody starts it again
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, m.lab.config.scaled(3*time.Second))
+			defer cancel()
 		}
-		a.live(ctx)
+		for ctx.Err() == nil {
+			err := m.live(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+			m.said(ctx, "journald", "systemd[1]: node-agent.service: Main process exited, code=exited, status=2/INVALIDARGUMENT")
+			m.said(ctx, "journald", "systemd[1]: node-agent.service: Failed with result 'exit-code'.")
+			m.lab.log.Warn("node agent ended", "node_id", m.id, "error", err)
+			pause(ctx, m.lab.config.scaled(2*time.Second))
+		}
 	})
 }
 
-// live claims and does tasks until somebody kills the agent.
-func (a *agent) live(ctx context.Context) {
-	if a.machine.agentStops { // killed: no last word, and no heartbeat
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, a.lab.config.scaled(3*time.Second))
-		defer cancel()
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		a.says.Beat(ctx, "", a.lab.config.Telemetry.Heartbeat)
+// live is one life of the agent. A panic ends it as it would end its process.
+func (m *machine) live(ctx context.Context) (err error) {
+	defer func() {
+		if died := recover(); died != nil {
+			err = fmt.Errorf("panic: %v", died)
+			m.service("journald").Log(ctx, telemetry.Error, fmt.Sprintf("node-agent[%d]: panic: %v", 1000+rand.IntN(9000), died)) //nolint:gosec // a process id
+		}
 	}()
-	defer func() { <-done }()
-	for wait := time.Second; ctx.Err() == nil; {
-		task, err := a.claim(ctx)
-		if err != nil {
-			pause(ctx, a.lab.config.scaled(wait))
-			wait = min(2*wait, 2*time.Second)
-			continue
-		}
-		if wait = time.Second; task.TaskID != "" {
-			a.do(ctx, task)
-		}
+	c := m.lab.config
+	m.mu.Lock()
+	token, boot := m.token, m.boot
+	m.mu.Unlock()
+	a, err := agent.New(agent.Config{
+		URL: m.lab.front(), Roots: m.lab.pki.ca.pool(), Name: m.id, Folder: m.disk.agent(), Token: token, BootID: boot,
+		Poll: c.scaled(5 * time.Second), Retry: c.scaled(time.Second), Renew: c.scaled(time.Second), Heartbeat: c.Telemetry.Heartbeat,
+		Timeout: 10 * time.Second,
+	}, agent.Machine{
+		Now: m.state.now, Dial: m.state.dial, Write: m.disk.write, Certificate: m.presents,
+		Says: func(identity ...slog.Attr) agent.Voice { return m.voice("node-agent", identity...) },
+	}, hands{m})
+	if err != nil {
+		return err
 	}
+	return a.Run(ctx)
 }
 
-func (a *agent) enrol(ctx context.Context, token string) bool {
-	m := a.machine
-	resource := []slog.Attr{slog.String(semconv.HostName, m.id), slog.String(semconv.NodeID, m.id), slog.String(semconv.BootID, m.boot)}
-	says := a.lab.emitter.Source("node-agent", resource...)
-	for ctx.Err() == nil {
-		opCtx, span := says.Start(ctx, "enrol", telemetry.Client)
-		var e rest.Enrolled
-		_, err := a.open.do(opCtx, http.MethodPost, "/internal/v1/nodes/enroll", rest.EnrolRequest{Token: token, BootID: m.boot, HostName: m.id}, &e, nil)
-		if err == nil {
-			a.instance = e.NodeInstanceID
-			a.says = a.lab.emitter.Source("node-agent", append(resource, slog.String(semconv.NodeInstanceID, a.instance))...)
-			a.says.Log(opCtx, telemetry.Info, "enrolled as "+a.instance)
-			span.End()
-			return true
-		}
-		span.Fail(err, "enrol")
-		span.End()
-		if ctx.Err() == nil {
-			says.Log(opCtx, telemetry.Error, "enrol: "+err.Error())
-		}
-		pause(ctx, a.lab.config.scaled(time.Second))
+// presents is the certificate that the machine's TLS shows: its own, unless a bad one lies in its place.
+func (m *machine) presents(own *tls.Certificate) *tls.Certificate {
+	if own == nil {
+		return nil
 	}
-	return false
+	if bad := m.lab.pki.nodes[m.id]; bad != nil {
+		own = bad
+	}
+	return m.state.certificate(own)
 }
 
-func (a *agent) header() http.Header { return http.Header{rest.HeaderInstance: {a.instance}} }
+// hands is what the agent does to its machine.
+type hands struct{ machine *machine }
 
-// claim asks for a task; the zero task is none. The poll's trace is nobody's: it begins before there is a
-// task, maybe while the node still is another allocation's.
-func (a *agent) claim(ctx context.Context) (task rest.Task, err error) {
-	opCtx, span := a.says.Start(telemetry.With(ctx, semconv.RequestID, telemetry.NewID("r")), "claim", telemetry.Client)
-	defer span.End()
-	path := fmt.Sprintf("/internal/v1/nodes/%s/tasks/wait?timeout=%s", a.machine.id, a.lab.config.scaled(5*time.Second))
-	if _, err = a.own.do(opCtx, http.MethodGet, path, nil, &task, a.header()); err != nil {
-		if ctx.Err() == nil {
-			span.Fail(err, "claim")
-			a.says.Log(opCtx, telemetry.Error, "claim task: "+err.Error(), slog.String(semconv.ErrorType, "claim"))
-		}
-		return task, err
+// Step plays one act of a task.
+func (h hands) Step(ctx context.Context, t rest.Task, n int, says agent.Voice) (last bool, err error) {
+	m := h.machine
+	acts := works()[t.Type]
+	if n >= len(acts) {
+		return true, nil
 	}
-	return task, nil
-}
-
-// do works on a task while its claim holds. Its records belong to the task's trace.
-func (a *agent) do(ctx context.Context, t rest.Task) {
-	ctx = telemetry.With(ctx, semconv.AllocationID, t.AllocationID, semconv.WorkflowID, t.WorkflowID, semconv.CorrelationID, t.CorrelationID,
-		semconv.TaskID, t.TaskID, semconv.ClaimID, t.ClaimID)
-	ctx = telemetry.WithSpan(ctx, telemetry.ParseTraceparent(t.Traceparent))
-	ctx, span := a.says.Start(ctx, t.Type, telemetry.Consumer, slog.String(semconv.TaskType, t.Type), slog.Int64(semconv.Fence, t.Fence))
-	defer span.End()
-	held, lose := context.WithCancelCause(ctx)
-	defer lose(nil)
-	renewing := make(chan struct{})
-	go func() {
-		defer close(renewing)
-		a.renew(held, t, lose)
-	}()
-	a.says.Log(ctx, telemetry.Info, fmt.Sprintf("task %s claimed, fence %d", t.Type, t.Fence))
-	failure := a.perform(held, t)
-	cause := context.Cause(held)
-	lose(nil)
-	<-renewing
-	if ctx.Err() != nil { // the agent is ending: the claim will be lost
-		return
-	}
-	if cause != nil {
-		span.Set(slog.String(semconv.Reason, cause.Error()))
-		a.says.Log(ctx, telemetry.Info, fmt.Sprintf("task %s stopped: %v", t.Type, cause))
-		return
-	}
-	a.report(ctx, t, failure)
-}
-
-// perform plays the task's acts. The error is one of the machine's.
-func (a *agent) perform(ctx context.Context, t rest.Task) error {
 	pace := 1.1 + 0.7*rand.Float64() //nolint:gosec // no two machines are equally fast
 	if t.Type == workflow.TaskProvision {
-		pace *= float64(a.lab.slowness(t.AllocationID))
+		pace *= float64(m.lab.slowness(t.AllocationID))
 	}
-	for _, step := range works()[t.Type] {
-		if pause(ctx, time.Duration(pace*float64(a.lab.config.scaled(step.after)))); ctx.Err() != nil {
-			return nil
-		}
-		if err := a.state.write(step.text); err != nil {
-			a.says.Log(ctx, telemetry.Error, fmt.Sprintf("task %s: %v", t.Type, err))
-			return err
-		}
-		switch step.who {
-		case "kernel":
-			a.machine.kernel.Log(context.Background(), telemetry.Info, step.text)
-		case "journald":
-			a.machine.journald.Log(context.Background(), telemetry.Info, step.text)
-		default:
-			a.says.Log(ctx, telemetry.Info, step.text)
-		}
+	if pause(ctx, time.Duration(pace*float64(m.lab.config.scaled(acts[n].after)))); ctx.Err() != nil {
+		return false, ctx.Err()
 	}
-	return nil
+	m.state.mayPanic()
+	switch who := acts[n].who; who {
+	case "kernel", "journald":
+		m.said(context.Background(), who, acts[n].text)
+	default:
+		says.Log(ctx, telemetry.Info, acts[n].text)
+	}
+	return n == len(acts)-1, nil
 }
 
-// renew keeps the claim until ctx ends; a claim that no longer counts ends the work.
-func (a *agent) renew(ctx context.Context, t rest.Task, lose context.CancelCauseFunc) {
-	path := fmt.Sprintf("/internal/v1/nodes/%s/tasks/%s/renew", a.machine.id, t.TaskID)
-	for {
-		if pause(ctx, a.lab.config.scaled(time.Second)); ctx.Err() != nil {
-			return
-		}
-		opCtx, span := a.says.Start(telemetry.With(ctx, semconv.RequestID, telemetry.NewID("r")), "renew", telemetry.Client)
-		_, err := a.own.do(opCtx, http.MethodPost, path, rest.ClaimRequest{ClaimID: t.ClaimID, Fence: t.Fence}, nil, a.header())
-		if err != nil && ctx.Err() == nil {
-			if statusOf(err) == http.StatusConflict {
-				lose(errors.New("the claim no longer counts: " + err.Error()))
-			} else {
-				span.Fail(err, "renew")
-				a.says.Log(opCtx, telemetry.Warn, "renew claim: "+err.Error())
-			}
-		}
-		span.End()
-	}
-}
-
-// report sends the result until somebody takes it or refuses it.
-func (a *agent) report(ctx context.Context, t rest.Task, failure error) {
-	path := fmt.Sprintf("/internal/v1/nodes/%s/tasks/%s/result", a.machine.id, t.TaskID)
-	result := rest.ResultRequest{ClaimID: t.ClaimID, Fence: t.Fence, OK: true, Observed: observed(t.Type)}
-	if failure != nil {
-		result.OK, result.Observed, result.Code, result.Message = false, "", "io_error", failure.Error()
-	}
-	for ctx.Err() == nil {
-		opCtx, span := a.says.Start(telemetry.With(ctx, semconv.RequestID, telemetry.NewID("r")), "result", telemetry.Client)
-		_, err := a.own.do(opCtx, http.MethodPost, path, result, nil, a.header())
-		span.Fail(err, "result")
-		span.End()
-		switch status := statusOf(err); {
-		case err == nil:
-			if failure == nil {
-				a.says.Log(ctx, telemetry.Info, fmt.Sprintf("task %s done", t.Type))
-			}
-			return
-		case ctx.Err() != nil:
-			return
-		case status >= 400 && status < 500:
-			a.says.Log(opCtx, telemetry.Warn, "result refused: "+err.Error())
-			return
-		}
-		a.says.Log(opCtx, telemetry.Warn, "report result: "+err.Error())
-		pause(ctx, a.lab.config.scaled(500*time.Millisecond))
-	}
-}
+// Observe is what the agent sees at the end of a task.
+func (h hands) Observe(t rest.Task) string { return observed(t.Type) }
 
 // pause waits, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {

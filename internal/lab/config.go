@@ -26,13 +26,14 @@ type Config struct {
 	Hub         string           `yaml:"hub"`       // their addresses; port 0 is for tests only: the provisioner must know them
 	AAP         string           `yaml:"aap"`
 	EDA         string           `yaml:"eda"`
-	Every       time.Duration    `yaml:"every"`    // between two new allocations
-	Count       int              `yaml:"count"`    // allocations to make; 0: for ever
-	Duration    time.Duration    `yaml:"duration"` // for how long to make new ones; 0: for ever
-	Nodes       int              `yaml:"nodes"`    // healthy machines
-	Seed        uint64           `yaml:"seed"`     // of the schedule
-	Stories     []string         `yaml:"stories"`  // to play; empty: all
-	Scale       float64          `yaml:"scale"`    // of every duration in the simulation: 0.5 is twice as fast
+	LogFiles    bool             `yaml:"log_files"` // machines keep their logs in files, for an agent Collector; else lines go out as OTLP
+	Every       time.Duration    `yaml:"every"`     // between two new allocations
+	Count       int              `yaml:"count"`     // allocations to make; 0: for ever
+	Duration    time.Duration    `yaml:"duration"`  // for how long to make new ones; 0: for ever
+	Nodes       int              `yaml:"nodes"`     // healthy machines
+	Seed        uint64           `yaml:"seed"`      // of the schedule
+	Stories     []string         `yaml:"stories"`   // to play; empty: all
+	Scale       float64          `yaml:"scale"`     // of every duration in the simulation: 0.5 is twice as fast
 	Telemetry   telemetry.Config `yaml:"telemetry"`
 }
 
@@ -86,6 +87,9 @@ func (c Config) Validate() error {
 	return errors.Join(append(own, c.Telemetry.Validate())...)
 }
 
+// certLife is that of a node agent's certificate, before scaling.
+const certLife = 10 * time.Minute
+
 // ProvisionerConfig is a provisioner's configuration at the pace of the lab: agents must claim within
 // seconds, and little is tried twice.
 func ProvisionerConfig(c Config) provisioner.Config {
@@ -99,6 +103,7 @@ func ProvisionerConfig(c Config) provisioner.Config {
 	p.Workflow.RetryWait = c.scaled(time.Second)
 	p.Workflow.Attempts = 2
 	p.Fleet.Lease = c.scaled(4 * time.Second)
+	p.Authority.Folder, p.Authority.Life = pkiFolder(c.Data), max(c.scaled(certLife), time.Minute)
 	if c.Providers {
 		p.Providers = c.providers()
 		p.Workflow.JobTime, p.Workflow.CancelTime = c.scaled(time.Minute), c.scaled(10*time.Second)

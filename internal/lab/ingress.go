@@ -53,8 +53,10 @@ func newIngress(routes []route, says *telemetry.Source) *ingress {
 			p.SetXForwarded()
 			telemetry.Inject(p.In.Context(), p.Out.Header)
 			p.Out.Header.Del(rest.HeaderCertSubject)
+			p.Out.Header.Del(rest.HeaderClientCert)
 			if x.client != "" {
 				p.Out.Header.Set(rest.HeaderCertSubject, x.client)
+				p.Out.Header.Set(rest.HeaderClientCert, forwarded(p.In.TLS))
 			}
 		},
 		ModifyResponse: func(r *http.Response) error {

@@ -27,14 +27,15 @@ const startTime = time.Minute
 
 // lab is everything that its parts share.
 type lab struct {
-	config  Config
-	log     *slog.Logger
-	emitter *telemetry.Emitter
-	pki     *pki
-	control hop // the provisioner's control API
-	sockets *sockets
-	truths  *truths
-	nodes   map[string]*nodeState // by machine
+	config   Config
+	log      *slog.Logger
+	emitter  *telemetry.Emitter
+	pki      *pki
+	control  hop // the provisioner's control API
+	sockets  *sockets
+	truths   *truths
+	nodes    map[string]*nodeState // by machine
+	machines map[string]*machine   // complete before any of them runs
 
 	mu         sync.Mutex
 	slow       map[string]int  // allocation → factor on its provisioning
@@ -111,10 +112,13 @@ func (l *lab) play(ctx context.Context, specs []machineSpec, tokens map[string]s
 	if l.config.Providers {
 		defer l.serveProviders(ctx, work, source)()
 	}
+	l.machines = map[string]*machine{}
 	for _, spec := range specs {
-		m := newMachine(spec, l.emitter)
+		l.machines[spec.id] = newMachine(l, spec, tokens[spec.id])
+	}
+	for _, m := range l.machines {
 		part(func() { m.run(ctx, beat, l.config.scaled(4*time.Second)) })
-		part(func() { newAgent(l, m).run(ctx, tokens[spec.id]) })
+		part(func() { m.runAgent(ctx) })
 	}
 	view, clients := source("ui-projection"), source("cli")
 	part(func() { l.projection(ctx, view) })
@@ -140,6 +144,7 @@ func (l *lab) serve(ctx context.Context, work *errgroup.Group, source func(strin
 	west := &upstream{name: "fulfillment-api-west", address: at.dead}
 	nodes := &upstream{name: "node-api", address: l.config.NodeAPI}
 	front := newIngress([]route{{"/east/api/", "/east", east}, {"/west/api/", "/west", west}, {"/internal/v1/nodes/", "", nodes}}, proxy)
+	front.proxy.Transport.(*http.Transport).DialContext = l.pki.towards(l.config.NodeAPI)
 	l.keep(front.proxy.Transport.(*http.Transport))
 	for _, p := range []struct {
 		listener net.Listener

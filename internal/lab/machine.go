@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
@@ -52,15 +56,52 @@ func inventory(n int) []machineSpec {
 // name and its boot, and nothing of allocations.
 type machine struct {
 	machineSpec
-	boot                   string
-	kernel, journald, node *telemetry.Source
+	lab   *lab
+	state *nodeState
+	disk  disk
+
+	running sync.Mutex // held while its agent runs
+	mu      sync.Mutex
+	token   string // its agent may enrol with
+	boot    string
+	booted  time.Time
+	voices  map[string]*voice // of the present boot, by service
 }
 
-func newMachine(s machineSpec, e *telemetry.Emitter) *machine {
-	m := &machine{machineSpec: s, boot: telemetry.NewID("boot")}
-	resource := []slog.Attr{slog.String(semconv.HostName, s.id), slog.String(semconv.NodeID, s.id), slog.String(semconv.BootID, m.boot)}
-	m.kernel, m.journald, m.node = e.Source("kernel", resource...), e.Source("journald", resource...), e.Source("node", resource...)
+func newMachine(l *lab, s machineSpec, token string) *machine {
+	m := &machine{machineSpec: s, lab: l, state: l.nodes[s.id], token: token}
+	m.disk = disk{filepath.Join(l.config.Data, "nodes", s.id), m.state}
+	m.startBoot()
 	return m
+}
+
+// startBoot gives the machine another boot.
+func (m *machine) startBoot() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.boot, m.booted, m.voices = telemetry.NewID("boot"), time.Now(), map[string]*voice{}
+}
+
+func (m *machine) uptime() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return time.Since(m.booted)
+}
+
+// said has a service of the machine's say a line in the present boot: kernel, journald.
+func (m *machine) said(ctx context.Context, service, text string) {
+	m.service(service).Log(ctx, telemetry.Info, text)
+}
+
+func (m *machine) service(name string) *voice {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v := m.voices[name]
+	if v == nil {
+		v = m.voice(name, slog.String(semconv.HostName, m.id), slog.String(semconv.NodeID, m.id), slog.String(semconv.BootID, m.boot))
+		m.voices[name] = v
+	}
+	return v
 }
 
 // run is the machine's idle life.
@@ -68,18 +109,18 @@ func (m *machine) run(ctx context.Context, heartbeat, idle time.Duration) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		m.node.Beat(ctx, "node", heartbeat)
+		for ctx.Err() == nil {
+			m.service("node").Event(ctx, semconv.EventHeartbeat, slog.String(semconv.Component, "node"))
+			pause(ctx, heartbeat)
+		}
 	}()
 	defer func() { <-done }()
-	m.kernel.Log(ctx, telemetry.Info, "Linux version 6.8.0-45-generic (buildd@lcy02) #45-Ubuntu SMP PREEMPT_DYNAMIC")
-	lines := []struct {
-		from *telemetry.Source
-		text string
-	}{
-		{m.journald, "systemd-timesyncd[612]: Contacted time server 127.0.0.1:123 (lab)."},
-		{m.journald, "CRON[2210]: (root) CMD (   cd / && run-parts --report /etc/cron.hourly)"},
-		{m.kernel, "mce: [Hardware Error]: 0 corrected errors since boot"},
-		{m.journald, "systemd[1]: Finished sysstat-collect.service - system activity accounting tool."},
+	m.boots(ctx)
+	lines := []struct{ from, text string }{
+		{"journald", "systemd-timesyncd[612]: Contacted time server 127.0.0.1:123 (lab)."},
+		{"journald", "CRON[2210]: (root) CMD (   cd / && run-parts --report /etc/cron.hourly)"},
+		{"kernel", "mce: [Hardware Error]: 0 corrected errors since boot"},
+		{"journald", "systemd[1]: Finished sysstat-collect.service - system activity accounting tool."},
 	}
 	for i := 0; ; i++ {
 		select {
@@ -87,7 +128,63 @@ func (m *machine) run(ctx context.Context, heartbeat, idle time.Duration) {
 			return
 		case <-time.After(idle):
 			l := lines[i%len(lines)]
-			l.from.Log(ctx, telemetry.Info, l.text)
+			m.said(ctx, l.from, l.text)
 		}
 	}
+}
+
+func (m *machine) boots(ctx context.Context) {
+	m.said(ctx, "kernel", "Linux version 6.8.0-45-generic (buildd@lcy02) #45-Ubuntu SMP PREEMPT_DYNAMIC")
+}
+
+// down ends the agent, does something to the machine meanwhile, and lets it start again.
+func (m *machine) down(f func() error) error {
+	m.state.change(func(n *nodeState) { n.stopped = true })
+	defer m.state.change(func(n *nodeState) { n.stopped = false })
+	m.running.Lock()
+	defer m.running.Unlock()
+	return f()
+}
+
+// crash is a kernel that panics and comes back: its last words are on the console, for the disk takes none.
+func (m *machine) crash(ctx context.Context) error {
+	return m.down(func() error {
+		if err := m.disk.console(fmt.Sprintf("[%12.6f] Kernel panic - not syncing: Fatal exception in interrupt", m.uptime().Seconds())); err != nil {
+			return err
+		}
+		if !m.lab.config.LogFiles { // nobody reads the console's file: what watches it says so
+			m.said(ctx, "kernel", "Kernel panic - not syncing: Fatal exception in interrupt")
+		}
+		m.startBoot()
+		m.boots(ctx)
+		return nil
+	})
+}
+
+// reboot is a new boot of the same installation: what is on the disk stays.
+func (m *machine) reboot(ctx context.Context) error {
+	return m.down(func() error {
+		m.startBoot()
+		m.boots(ctx)
+		return nil
+	})
+}
+
+// reimage wipes the disk, logs and all, and has the machine enrol as another installation, with a new token.
+func (m *machine) reimage(ctx context.Context) error {
+	return m.down(func() error {
+		var t rest.NodeToken
+		if _, err := m.lab.control.do(ctx, http.MethodPost, "/v1/nodes", rest.NodeRequest{NodeID: m.id, NodePool: m.pool}, &t, nil); err != nil {
+			return fmt.Errorf("reimage %s: %w", m.id, err)
+		}
+		if err := m.disk.wipe(); err != nil {
+			return fmt.Errorf("reimage %s: %w", m.id, err)
+		}
+		m.mu.Lock()
+		m.token = t.Token
+		m.mu.Unlock()
+		m.startBoot()
+		m.boots(ctx)
+		return nil
+	})
 }

@@ -19,6 +19,7 @@ type nodeState struct {
 	behind  time.Duration    // how far its clock is behind
 	full    bool             // its disk takes nothing more
 	stopped bool             // nobody starts its agent
+	panics  bool             // its agent has a bug that ends it in the middle of a task
 	changed chan struct{}    // closed, and made anew, when stopped changes
 }
 
@@ -32,6 +33,16 @@ func (n *nodeState) certificate(own *tls.Certificate) *tls.Certificate {
 		return n.cert
 	}
 	return own
+}
+
+// mayPanic is where the agent's code has its bug.
+func (n *nodeState) mayPanic() {
+	n.mu.Lock()
+	panics := n.panics
+	n.mu.Unlock()
+	if panics {
+		panic("runtime error: invalid memory address or nil pointer dereference")
+	}
 }
 
 // now is the machine's clock.

@@ -3,11 +3,14 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -80,7 +83,7 @@ func Serve(ctx context.Context, address string, h http.Handler, grace time.Durat
 
 // ServeOn is Serve on a listener that is already open; it closes it.
 func ServeOn(ctx context.Context, l net.Listener, h http.Handler, grace time.Duration) error {
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: log.New(complaints{}, "", log.LstdFlags)}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	select {
@@ -98,4 +101,14 @@ func ServeOn(ctx context.Context, l net.Listener, h http.Handler, grace time.Dur
 		err = errors.Join(err, served)
 	}
 	return err
+}
+
+// complaints are what net/http has to say by itself, without the probes that connect and leave.
+type complaints struct{}
+
+func (complaints) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("TLS handshake error")) && bytes.HasSuffix(bytes.TrimSpace(line), []byte(": EOF")) {
+		return len(line), nil
+	}
+	return os.Stderr.Write(line)
 }

@@ -57,8 +57,8 @@ func (a *Agent) voice() Voice {
 	return a.voices(attrs...)
 }
 
-// Run is the agent's life. It ends with ctx, then without an error, or when its folder cannot be read or
-// written: an agent that cannot remember must not act.
+// Run is the agent's life. It ends with ctx, then without an error, or when its folder cannot be read. An agent
+// that cannot write down what it does must not do it: the task fails and says why.
 func (a *Agent) Run(ctx context.Context) (err error) {
 	if a.folder, err = openFolder(a.config.Folder, a.write); err != nil {
 		return err
@@ -101,8 +101,7 @@ func (a *Agent) serve(ctx context.Context) error {
 			}
 			w = work{Task: t}
 			if err := a.folder.put(workFile, w); err != nil {
-				a.says.Log(a.context(ctx, t), telemetry.Error, err.Error())
-				return err
+				w.Result = a.result(t, Failure{ioError, err.Error()})
 			}
 		}
 		left = false

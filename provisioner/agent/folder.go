@@ -58,10 +58,13 @@ func openFolder(path string, write func(string, []byte) error) (*folder, error) 
 		return nil, fmt.Errorf("open state %s: %w", path, ErrRunning)
 	}
 	if write == nil {
-		write = replace
+		write = Replace
 	}
 	return &folder{path, write, f}, nil
 }
+
+// forget makes the folder that of a machine that was never enrolled.
+func (f *folder) forget() error { return errors.Join(f.remove(workFile), f.remove(installationFile)) }
 
 func (f *folder) close() error { return f.lock.Close() }
 
@@ -98,9 +101,9 @@ func (f *folder) remove(name string) error {
 	return nil
 }
 
-// replace writes a file aside, syncs it and puts it into place, so that a kill or a loss of power leaves
+// Replace writes a file aside, syncs it and puts it into place, so that a kill or a loss of power leaves
 // the old one or the new one.
-func replace(path string, data []byte) error {
+func Replace(path string, data []byte) error {
 	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

@@ -10,10 +10,12 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
 	"github.com/faultline-io/faultline/provisioner/authority"
+	"github.com/faultline-io/faultline/provisioner/lifecycle"
 	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
@@ -22,6 +24,21 @@ import (
 func (a *Agent) identify(ctx context.Context) error {
 	if _, err := a.folder.read(installationFile, &a.self); err != nil {
 		return err
+	}
+	if a.self.InstanceID != "" {
+		if err := a.adopt(); err != nil {
+			return err
+		}
+		if a.config.Token == "" || !a.isOver(ctx) {
+			return nil
+		}
+		a.says.Log(ctx, telemetry.Warn, "installation "+a.self.InstanceID+" counts no more, enrolling anew")
+		if err := a.folder.forget(); err != nil {
+			return err
+		}
+		a.self = installation{}
+		a.cert.Store(nil)
+		a.says = a.voice()
 	}
 	if a.self.Key == "" { // before the token is spent: asked again with the same key, the node API gives the same answer
 		key, err := newKey()
@@ -32,9 +49,6 @@ func (a *Agent) identify(ctx context.Context) error {
 		if err := a.folder.put(installationFile, a.self); err != nil {
 			return err
 		}
-	}
-	if a.self.InstanceID != "" {
-		return a.adopt()
 	}
 	for wait := a.config.Retry; ctx.Err() == nil; wait = min(2*wait, 8*a.config.Retry) {
 		err := a.enrol(ctx)
@@ -47,6 +61,22 @@ func (a *Agent) identify(ctx context.Context) error {
 		pause(ctx, wait)
 	}
 	return nil
+}
+
+// isOver says whether the installation can be nobody any more: the node API knows another one, or the ingress
+// refuses its certificate, whose time is over. Somebody who hands a machine a token means that it may enrol
+// again then.
+func (a *Agent) isOver(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(telemetry.Unbound(ctx), a.config.Timeout)
+	defer cancel()
+	err := a.way.call(ctx, http.MethodPost, "/internal/v1/nodes/"+a.self.NodeID+"/heartbeat", rest.HeartbeatRequest{BootID: a.config.BootID}, nil)
+	var r *Refused
+	if errors.As(err, &r) {
+		return r.Ours && (r.Reason == string(lifecycle.SupersededInstance) || r.Reason == string(lifecycle.UnknownNode))
+	}
+	var alert *net.OpError
+	cert := a.cert.Load()
+	return cert != nil && a.clock.theirs().After(cert.Leaf.NotAfter) && errors.As(err, &alert) && alert.Op == "remote error"
 }
 
 func (a *Agent) enrol(ctx context.Context) error {

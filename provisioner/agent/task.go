@@ -12,6 +12,9 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
+// ioError is the code of a task that failed because the machine's disk takes nothing.
+const ioError = "io_error"
+
 // context is that of a task's work: its identifiers, its span.
 func (a *Agent) context(ctx context.Context, t rest.Task) context.Context {
 	ctx = telemetry.With(ctx, semconv.AllocationID, t.AllocationID, semconv.WorkflowID, t.WorkflowID, semconv.CorrelationID, t.CorrelationID,
@@ -20,7 +23,7 @@ func (a *Agent) context(ctx context.Context, t rest.Task) context.Context {
 }
 
 // do brings a task from where it is to its end while its claim holds. Its records belong to the task's
-// trace. An error is the folder's; the task stays for the next run.
+// trace. An error is the folder's.
 func (a *Agent) do(ctx context.Context, w *work) error {
 	t := w.Task
 	ctx, span := a.says.Start(a.context(ctx, t), t.Type, telemetry.Consumer, slog.String(semconv.TaskType, t.Type), slog.Int64(semconv.Fence, t.Fence))
@@ -29,11 +32,7 @@ func (a *Agent) do(ctx context.Context, w *work) error {
 		if w.Done == 0 {
 			a.says.Log(ctx, telemetry.Info, fmt.Sprintf("task %s claimed, fence %d", t.Type, t.Fence))
 		}
-		lost, err := a.steps(ctx, w)
-		if err != nil {
-			a.says.Log(ctx, telemetry.Error, err.Error())
-			return err
-		}
+		lost := a.steps(ctx, w)
 		if ctx.Err() != nil { // the agent is ending, the task goes on later
 			return nil
 		}
@@ -43,6 +42,9 @@ func (a *Agent) do(ctx context.Context, w *work) error {
 			return a.folder.remove(workFile)
 		}
 	}
+	if !w.Result.OK {
+		a.says.Log(ctx, telemetry.Error, fmt.Sprintf("task %s: %s", w.Task.Type, w.Result.Message))
+	}
 	if !a.report(ctx, w) {
 		return nil
 	}
@@ -51,7 +53,7 @@ func (a *Agent) do(ctx context.Context, w *work) error {
 
 // steps works on a task from its first unfinished step on, and settles its result. lost says why the claim no
 // longer counts. A panic of the worker goes through, with nothing left running.
-func (a *Agent) steps(ctx context.Context, w *work) (lost, err error) {
+func (a *Agent) steps(ctx context.Context, w *work) (lost error) {
 	held, lose := context.WithCancelCause(ctx)
 	renewing := make(chan struct{})
 	go func() {
@@ -63,7 +65,7 @@ func (a *Agent) steps(ctx context.Context, w *work) (lost, err error) {
 	for {
 		last, failed := a.worker.Step(held, w.Task, w.Done, a.says)
 		if held.Err() != nil {
-			return context.Cause(held), nil
+			return context.Cause(held)
 		}
 		if failed == nil {
 			w.Done++
@@ -71,11 +73,11 @@ func (a *Agent) steps(ctx context.Context, w *work) (lost, err error) {
 		if failed != nil || last {
 			w.Result = a.result(w.Task, failed)
 		}
-		if err := a.folder.put(workFile, w); err != nil {
-			return nil, err
+		if err := a.folder.put(workFile, w); err != nil && (w.Result == nil || w.Result.OK) {
+			w.Result = a.result(w.Task, Failure{ioError, err.Error()})
 		}
 		if w.Result != nil {
-			return nil, nil
+			return nil
 		}
 	}
 }
@@ -118,11 +120,10 @@ func (a *Agent) report(ctx context.Context, w *work) bool {
 	for ctx.Err() == nil {
 		err := a.request(ctx, "result", 0, http.MethodPost, path, w.Result, nil)
 		switch {
-		case err == nil && w.Result.OK:
-			a.says.Log(ctx, telemetry.Info, fmt.Sprintf("task %s done", w.Task.Type))
-			return true
 		case err == nil:
-			a.says.Log(ctx, telemetry.Error, fmt.Sprintf("task %s failed: %s: %s", w.Task.Type, w.Result.Code, w.Result.Message))
+			if w.Result.OK {
+				a.says.Log(ctx, telemetry.Info, fmt.Sprintf("task %s done", w.Task.Type))
+			}
 			return true
 		case ctx.Err() != nil:
 			return false
