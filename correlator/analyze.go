@@ -45,7 +45,7 @@ func (c *Case) told(v Verdict) Allocation {
 		}
 	}
 	if len(all) > len(c.Events) {
-		all = order(all)
+		all, _ = order(all)
 	}
 	gaps := c.gaps()
 	for _, e := range all {

@@ -22,6 +22,8 @@ type Case struct {
 	Troubles  []*Trouble
 	Durations Durations // what such steps took elsewhere; nil where nobody knows
 
+	families []family // spans whose parent is there too
+
 	// Worked out once, when they are first asked for.
 	failures map[*Trouble][]*Event
 	calls    map[string]bool // see userCalls
@@ -36,20 +38,28 @@ type Case struct {
 
 // Cases groups a gathering by allocation, in order of their ids.
 func (g *Gathering) Cases() []*Case {
-	own := map[string][]*Event{}
+	own := map[string]*pile{}
 	var context []*Event
+	last := &pile{}
 	for _, e := range g.Events {
-		if e.Allocation != "" {
-			own[e.Allocation] = append(own[e.Allocation], e)
-		} else {
+		if e.Allocation == "" {
 			context = append(context, e)
+			continue
 		}
+		if e.Allocation != last.name { // mostly they are one's
+			if last = own[e.Allocation]; last == nil {
+				last = &pile{name: e.Allocation}
+				own[e.Allocation] = last
+			}
+		}
+		last.events = append(last.events, e)
 	}
 	context = inTime(context)
 	around := &surroundings{events: context}
 	out := make([]*Case, 0, len(own))
-	for id, events := range own {
-		c := &Case{ID: id, Profile: g.Profile, Index: g.Index, Now: g.Now, Events: order(events), Context: context, around: around}
+	for id, p := range own {
+		c := &Case{ID: id, Profile: g.Profile, Index: g.Index, Now: g.Now, Context: context, around: around}
+		c.Events, c.families = order(p.events)
 		c.Lifecycle = readLifecycle(c)
 		out = append(out, c)
 	}

@@ -174,7 +174,8 @@ func (d *Desk) Judge(allocation string, now int64) (out Judged, ok bool) {
 		delete(d.folders, allocation)
 		return Judged{}, false
 	}
-	c := &Case{ID: allocation, Profile: d.profile, Index: d.index, Now: max(d.now, now), Events: order(own), Durations: d.took}
+	c := &Case{ID: allocation, Profile: d.profile, Index: d.index, Now: max(d.now, now), Durations: d.took}
+	c.Events, c.families = order(own)
 	c.Context = d.around(own)
 	c.Lifecycle = readLifecycle(c)
 	c.Troubles = findTroubles(c)

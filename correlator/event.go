@@ -32,6 +32,8 @@ type Event struct {
 
 	beats   string // of a heartbeat: the layer of the component that is alive
 	derived bool   // worked out of another record: it counts in no statistics
+	fails   bool   // see tellsOfFailure; worked out once, as rules ask again and again
+	place   int    // in the order that is being made
 	reading any    // what the rules read out of the words, kept so that each record is read once
 }
 

@@ -130,6 +130,7 @@ func (g *Gathering) resolve(m Moment) {
 		e.Severity = g.Profile.Severity(e.Service, e.Body, e.Severity)
 		e.HTTP = exchangeOf(e.Record)
 		e.At = g.placed(e)
+		e.fails = tellsOfFailure(e)
 		if e.derived {
 			continue // not a record of the input
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/internal/identity"
-	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -36,8 +35,11 @@ type clocks struct {
 }
 
 func (k *clocks) pair(cause, effect *Event, by int64) {
+	if by < int64(noticeable) {
+		return
+	}
 	a, b := clockOf(cause), clockOf(effect)
-	if a == b || by < int64(noticeable) {
+	if a == b {
 		return
 	}
 	key := [2]string{a, b}
@@ -50,7 +52,7 @@ func (k *clocks) pair(cause, effect *Event, by int64) {
 // stamped after a collector saw it proves it too. Times stay as they were stamped.
 func clockSkews(c *Case) []Finding {
 	k := &clocks{worst: map[[2]string]causal{}, by: map[[2]string]int64{}, ahead: map[string]*Event{}}
-	k.spans(c.Events)
+	k.spans(c.families)
 	k.steps(&c.Lifecycle)
 	for _, e := range c.Events {
 		if early := e.Time - e.Observed; early >= int64(noticeable) && e.At == e.Time {
@@ -63,21 +65,9 @@ func clockSkews(c *Case) []Finding {
 }
 
 // spans compares what a caller saw of a call with what the called saw: it begins after, and ends before.
-func (k *clocks) spans(events []*Event) {
-	byID := map[[2]string]*Event{}
-	for _, e := range events {
-		if e.Signal == record.Span && e.SpanID != "" {
-			byID[[2]string{e.TraceID, e.SpanID}] = e
-		}
-	}
-	if len(byID) < 2 {
-		return
-	}
-	for _, e := range events {
-		parent := byID[[2]string{e.TraceID, e.ParentID}]
-		if e.Signal != record.Span || e.ParentID == "" || parent == nil || parent == e {
-			continue
-		}
+func (k *clocks) spans(families []family) {
+	for _, f := range families {
+		parent, e := f.parent, f.child
 		k.pair(parent, e, parent.Time-e.Time)
 		if waits := parent.SpanKind == "client" || e.SpanKind == "server"; waits && e.End > e.Time && parent.End > parent.Time {
 			// The answer was sent before it was received: now the called is the cause.

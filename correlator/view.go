@@ -31,7 +31,7 @@ func (c *Case) selects(s sight, e *Event) bool {
 	case seeOf:
 		return e.inLayer(s.layer) && Names(e, s.name)
 	case seeFailing:
-		return tellsOfFailure(e)
+		return e.fails
 	case seeBoot:
 		return e.Own(identity.Boot) != "" && Names(e, s.name)
 	}
@@ -86,20 +86,61 @@ func (c *Case) see(s sight) view {
 
 // sortOut makes the selections of every event's name, or of every layer.
 func sortOut(in map[sight][]*Event, what string) {
+	var sorted piles
 	for _, e := range in[sight{}] {
-		if what == seeEvent {
-			if e.IsEvent() {
-				s := sight{seeEvent, "", e.Name}
-				in[s] = append(in[s], e)
+		switch {
+		case what != seeEvent:
+			sorted.add(e.Layer, e)
+			if e.beats != e.Layer {
+				sorted.add(e.beats, e)
 			}
-			continue
-		}
-		for i, layer := range [...]string{e.Layer, e.beats} {
-			if s := (sight{seeLayer, layer, ""}); layer != "" && (i == 0 || layer != e.Layer) {
-				in[s] = append(in[s], e)
-			}
+		case e.IsEvent():
+			sorted.add(e.Name, e)
 		}
 	}
+	for _, p := range sorted.all {
+		s := sight{what: what, layer: p.name}
+		if what == seeEvent {
+			s = sight{what: what, name: p.name}
+		}
+		in[s] = p.events
+	}
+}
+
+// piles are events by a name. Mostly there are few names: looking through them all is quicker than hashing.
+type piles struct {
+	all  []*pile
+	more map[string]*pile // those after the first few
+}
+
+type pile struct {
+	name   string
+	events []*Event
+}
+
+const fewPiles = 16
+
+func (p *piles) add(name string, e *Event) {
+	if name == "" {
+		return
+	}
+	for _, one := range p.all[:min(len(p.all), fewPiles)] {
+		if one.name == name {
+			one.events = append(one.events, e)
+			return
+		}
+	}
+	one := p.more[name]
+	if one == nil {
+		one = &pile{name: name}
+		if p.all = append(p.all, one); len(p.all) > fewPiles {
+			if p.more == nil {
+				p.more = map[string]*pile{}
+			}
+			p.more[name] = one
+		}
+	}
+	one.events = append(one.events, e)
 }
 
 // each calls look for the events of [from, to], in order of time.
