@@ -74,7 +74,7 @@ func (f *Fleet) Wait(ctx context.Context, a Agent, longest time.Duration) (k sto
 	deadline := time.NewTimer(min(longest, f.config.LongestWait))
 	defer deadline.Stop()
 	for {
-		changed := f.store.Changed(store.Tasks)
+		changed := f.store.TaskFor(a.NodeID)
 		err := f.store.View(telemetry.Untraced(ctx), "look for task", func(t *store.Tx) error {
 			if _, err := f.known(t, a); err != nil {
 				return err

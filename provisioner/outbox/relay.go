@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/store"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
@@ -27,17 +29,18 @@ type Config struct {
 	FirstWait   time.Duration `yaml:"first_wait"`   // after a failure; doubles with each
 	LongestWait time.Duration `yaml:"longest_wait"` // and ends here
 	Attempts    int           `yaml:"attempts"`     // then the message is dead
+	Lease       time.Duration `yaml:"lease"`        // a replica that dies holds its batch this long
 }
 
 // DefaultConfig gives up on a message after about ten minutes.
 func DefaultConfig() Config {
-	return Config{Poll: time.Second, Batch: 64, FirstWait: time.Second, LongestWait: time.Minute, Attempts: 15}
+	return Config{Poll: time.Second, Batch: 64, FirstWait: time.Second, LongestWait: time.Minute, Attempts: 15, Lease: 10 * time.Second}
 }
 
 // Validate names the key that is wrong.
 func (c Config) Validate() error {
-	if c.Poll <= 0 || c.FirstWait <= 0 || c.LongestWait < c.FirstWait {
-		return errors.New("outbox: poll and first_wait must be positive, longest_wait not below first_wait")
+	if c.Poll <= 0 || c.Lease <= 0 || c.FirstWait <= 0 || c.LongestWait < c.FirstWait {
+		return errors.New("outbox: poll, lease and first_wait must be positive, longest_wait not below first_wait")
 	}
 	if c.Batch < 1 || c.Attempts < 1 {
 		return errors.New("outbox: batch and attempts must be at least 1")
@@ -80,12 +83,12 @@ func (r *Relay) Run(ctx context.Context) error {
 }
 
 func (r *Relay) round(ctx context.Context) (more bool, err error) {
-	var due []store.Message
-	if err := r.store.View(ctx, "due messages", func(t *store.Tx) (err error) {
-		due, err = t.DueMessages(r.config.Batch)
-		return err
-	}); err != nil {
+	due, err := r.store.DueMessages(ctx, r.config.Lease, r.config.Batch)
+	if err != nil {
 		return false, err
+	}
+	if r.store.Shared() {
+		return len(due) == r.config.Batch, r.together(ctx, due)
 	}
 	held := map[string]bool{} // allocations whose earlier message has just failed
 	for _, m := range due {
@@ -99,6 +102,22 @@ func (r *Relay) round(ctx context.Context) (more bool, err error) {
 		held[m.AllocationID] = !sent
 	}
 	return len(due) == r.config.Batch, nil
+}
+
+// crew is the number of messages that are sent at a time where the database lets several write.
+const crew = 4
+
+// together sends messages of which no two are of one allocation.
+func (r *Relay) together(ctx context.Context, due []store.Message) error {
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(crew)
+	for _, m := range due {
+		work.Go(func() error {
+			_, err := r.send(ctx, m)
+			return err
+		})
+	}
+	return work.Wait()
 }
 
 // send publishes one message and writes what became of it. The error is one of writing.

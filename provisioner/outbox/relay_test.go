@@ -57,7 +57,7 @@ func relay(t *testing.T, target string, b *bus, put ...string) *store.Store {
 			t.Fatal(err)
 		}
 	}
-	c := outbox.Config{Poll: 5 * time.Millisecond, Batch: 2, FirstWait: 10 * time.Millisecond, LongestWait: 20 * time.Millisecond, Attempts: 3}
+	c := outbox.Config{Poll: 5 * time.Millisecond, Batch: 2, FirstWait: 10 * time.Millisecond, LongestWait: 20 * time.Millisecond, Attempts: 3, Lease: time.Minute}
 	done := make(chan error, 1)
 	go func() { done <- outbox.New(s, b, c, nil, slog.New(slog.DiscardHandler)).Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })

@@ -27,7 +27,7 @@ type listener struct {
 	work  sync.WaitGroup
 
 	mu   sync.Mutex
-	news [topicCount]bool
+	news map[change]bool
 	some chan struct{} // there is news to tell
 }
 
@@ -35,7 +35,7 @@ func listen(ctx context.Context, s *Store) (waker, error) {
 	if err := s.reader.PingContext(ctx); err != nil {
 		return nil, err
 	}
-	l := &listener{store: s, self: telemetry.NewID("r"), some: make(chan struct{}, 1)}
+	l := &listener{store: s, self: telemetry.NewID("r"), news: map[change]bool{}, some: make(chan struct{}, 1)}
 	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	l.work.Go(func() { l.hear(ctx) })
 	l.work.Go(func() { l.speak(ctx) })
@@ -47,10 +47,10 @@ func (l *listener) close() {
 	l.work.Wait()
 }
 
-func (l *listener) tell(touched []Topic) {
+func (l *listener) tell(touched []change) {
 	l.mu.Lock()
-	for _, topic := range touched {
-		l.news[topic] = true
+	for _, c := range touched {
+		l.news[c] = true
 	}
 	l.mu.Unlock()
 	select {
@@ -73,18 +73,52 @@ func (l *listener) speak(ctx context.Context) {
 		case <-time.After(gather):
 		}
 		l.mu.Lock()
-		names := []string{l.self}
-		for topic, told := range l.news {
-			if told {
-				names = append(names, topicNames[topic])
-			}
-		}
-		l.news = [topicCount]bool{}
+		text := write(l.self, l.news)
+		clear(l.news)
 		l.mu.Unlock()
-		if len(names) > 1 {
-			_, _ = l.store.reader.ExecContext(ctx, `SELECT pg_notify($1, $2)`, channel, strings.Join(names, " "))
+		if text != "" {
+			_, _ = l.store.reader.ExecContext(ctx, `SELECT pg_notify($1, $2)`, channel, text)
 		}
 	}
+}
+
+// longest is what PostgreSQL takes of one notification, with room to spare.
+const longest = 7000
+
+// write is the sender, then topic or topic:node each; "" for no news. Where too many nodes are concerned,
+// all are.
+func write(self string, news map[change]bool) string {
+	if len(news) == 0 {
+		return ""
+	}
+	text := self
+	for c := range news {
+		if text += " " + topicNames[c.topic]; c.node != "" {
+			text += ":" + c.node
+		}
+		if len(text) > longest {
+			return self + " " + strings.Join(topicNames[:], " ")
+		}
+	}
+	return text
+}
+
+// read leaves out what this process told itself, and topics that a later version may have.
+func read(self, text string) []change {
+	words := strings.Fields(text)
+	if len(words) == 0 || words[0] == self {
+		return nil
+	}
+	var out []change
+	for _, word := range words[1:] {
+		name, node, _ := strings.Cut(word, ":")
+		for topic, known := range topicNames {
+			if name == known {
+				out = append(out, change{Topic(topic), node})
+			}
+		}
+	}
+	return out
 }
 
 // hear wakes waiters of this process whenever another one has told of a commit. After every connection,
@@ -113,14 +147,12 @@ func (l *listener) session(ctx context.Context) error {
 	if _, err := c.Exec(ctx, "LISTEN "+channel); err != nil {
 		return err
 	}
-	l.store.topics.notify(allTopics())
+	l.store.topics.notify(read("", "all "+strings.Join(topicNames[:], " ")))
 	for {
 		n, err := c.WaitForNotification(ctx)
 		if err != nil {
 			return err
 		}
-		if names := strings.Fields(n.Payload); len(names) > 0 && names[0] != l.self {
-			l.store.topics.notify(topicsOf(names[1:]))
-		}
+		l.store.topics.notify(read(l.self, n.Payload))
 	}
 }

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -42,25 +44,39 @@ func (t *Tx) PutOutbox(subject, allocation, payload string) (id string, err erro
 	return m.ID, nil
 }
 
-const dueMessages = `SELECT seq, outbox_id, subject, allocation_id, payload, traceparent, baggage, state, attempt_count, last_error, next_at, created_at, published_at
-	FROM outbox m WHERE state IN ('pending', 'failed') AND next_at <= ?1
-	  AND NOT EXISTS (SELECT 1 FROM outbox earlier WHERE earlier.allocation_id = m.allocation_id AND earlier.seq < m.seq
-		AND earlier.state IN ('pending', 'failed') AND earlier.next_at > ?1)
-	ORDER BY seq LIMIT ?2`
+const (
+	dueMessages = `SELECT ` + messageColumns + ` FROM outbox m WHERE state IN ('pending', 'failed') AND next_at <= ?1
+		AND NOT EXISTS (SELECT 1 FROM outbox earlier WHERE earlier.allocation_id = m.allocation_id AND earlier.seq < m.seq
+			AND earlier.state IN ('pending', 'failed') AND earlier.next_at > ?1)
+		ORDER BY seq LIMIT ?2`
+	leaseMessages = `WITH due (n) AS MATERIALIZED (SELECT seq FROM outbox m WHERE state IN ('pending', 'failed') AND next_at <= ?1
+			AND NOT EXISTS (SELECT 1 FROM outbox earlier WHERE earlier.allocation_id = m.allocation_id AND earlier.seq < m.seq
+				AND earlier.state IN ('pending', 'failed'))
+			ORDER BY seq LIMIT ?2 FOR NO KEY UPDATE SKIP LOCKED)
+		UPDATE outbox SET next_at = ?3 FROM due WHERE seq = due.n RETURNING ` + messageColumns
+)
 
 // DueMessages lists what the relay has to send, in order of commit. A message waits for the earlier ones
-// of its allocation.
-func (t *Tx) DueMessages(limit int) ([]Message, error) {
-	var out []Message
-	err := t.rows(func(r *sql.Rows) error {
-		var m Message
-		var next, created, published int64
-		err := r.Scan(&m.Seq, &m.ID, &m.Subject, &m.AllocationID, &m.Payload, &m.Carrier.Traceparent, &m.Carrier.Baggage, &m.State,
-			&m.Attempts, &m.LastError, &next, &created, &published)
-		m.NextAt, m.CreatedAt, m.PublishedAt = timeOf(next), timeOf(created), timeOf(published)
-		out = append(out, m)
-		return err
-	}, dueMessages, nanos(t.Now()), limit)
+// of its allocation: on a database of one process they are in the same list before it; where replicas
+// share one, only the earliest of each allocation is in the list, and its due time is moved on by the
+// lease, so that no other replica has it until then.
+func (s *Store) DueMessages(ctx context.Context, lease time.Duration, limit int) (out []Message, err error) {
+	list := func(t *Tx, query string, args ...any) error {
+		out = out[:0]
+		return t.rows(func(r *sql.Rows) error {
+			m, err := scanMessage(r.Scan)
+			out = append(out, m)
+			return err
+		}, query, args...)
+	}
+	if !s.dialect.shared {
+		err = s.View(ctx, "due messages", func(t *Tx) error { return list(t, dueMessages, nanos(t.Now()), limit) })
+		return out, err
+	}
+	err = s.Update(ctx, "lease messages", func(t *Tx) error {
+		return list(t, leaseMessages, nanos(t.Now()), limit, nanos(t.Now().Add(lease)))
+	})
+	slices.SortFunc(out, func(a, b Message) int { return cmp.Compare(a.Seq, b.Seq) })
 	return out, err
 }
 
@@ -71,16 +87,20 @@ func (t *Tx) OutboxBacklog() (waiting int, oldest time.Time, err error) {
 	return waiting, timeOf(at), err
 }
 
-// MoveMessage writes what became of an attempt to send.
+// MoveMessage writes what became of an attempt to send. One that another replica has published meanwhile
+// stays published, and nothing is told.
 func (t *Tx) MoveMessage(m *Message, to string) error {
 	m.State = to
 	if to == semconv.Published {
 		m.PublishedAt = t.Now()
 	}
-	_, err := t.exec(`UPDATE outbox SET state = ?, attempt_count = ?, last_error = ?, next_at = ?, published_at = ? WHERE outbox_id = ?`,
+	n, err := t.exec(`UPDATE outbox SET state = ?, attempt_count = ?, last_error = ?, next_at = ?, published_at = ? WHERE outbox_id = ? AND state <> 'published'`,
 		to, m.Attempts, m.LastError, nanos(m.NextAt), nanos(m.PublishedAt), m.ID)
 	if err != nil {
 		return fmt.Errorf("update outbox message: %w", err)
+	}
+	if n == 0 {
+		return nil
 	}
 	t.sayMessage(*m, to)
 	return nil

@@ -15,7 +15,7 @@ var polled = map[string]struct {
 	query string
 	args  []any
 }{
-	"runnable workflows": {runnableWorkflows, []any{1}},
+	"runnable workflows": {runnableWorkflows, []any{1, 10}},
 	"next task":          {nextTask, []any{"n-1", 1}},
 	"overdue tasks":      {overdueTasks, []any{1}},
 	"free node":          {freeNode, []any{"p"}},

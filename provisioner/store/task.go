@@ -65,7 +65,7 @@ func (t *Tx) QueueTask(k Task) error {
 		return fmt.Errorf("insert task: %w", err)
 	}
 	t.sayTask(k, k.State, "", slog.Int("attempt", k.Attempt), slog.Time("expires_at", k.ExpiresAt))
-	t.touch(Tasks)
+	t.touchTask(k.NodeID)
 	return nil
 }
 
@@ -139,7 +139,7 @@ func (t *Tx) MoveTask(k *Task, to, reason string) error {
 			return err
 		}
 	case to == semconv.Queued:
-		t.touch(Tasks)
+		t.touchTask(k.NodeID)
 	case !lifecycle.TaskOpen(to):
 		done, end, source, failure := *k, t.Now(), t.store.options.Says, ""
 		if to == semconv.Failed || to == semconv.Expired {

@@ -1,16 +1,13 @@
 package store
 
-import (
-	"slices"
-	"sync"
-)
+import "sync"
 
 // Topic is a kind of change that somebody may wait for.
 type Topic uint8
 
 // Topics.
 const (
-	Tasks     Topic = iota // a task may be claimed
+	Tasks     Topic = iota // a node has a task to claim
 	Workflows              // a workflow may have a step to do
 	Outbox                 // a message waits for the relay
 	Journal                // something waits to be told
@@ -19,51 +16,56 @@ const (
 
 var topicNames = [topicCount]string{Tasks: "tasks", Workflows: "workflows", Outbox: "outbox", Journal: "journal"}
 
-func allTopics() []Topic {
-	all := make([]Topic, topicCount)
-	for i := range all {
-		all[i] = Topic(i)
-	}
-	return all
+// change is a topic that was touched: for one node, or, where that is empty, for whoever waits.
+type change struct {
+	topic Topic
+	node  string
 }
 
-// topicsOf leaves out names that a later version may have.
-func topicsOf(names []string) []Topic {
-	var out []Topic
-	for topic, name := range topicNames {
-		if slices.Contains(names, name) {
-			out = append(out, Topic(topic))
-		}
-	}
-	return out
-}
-
-// topics wakes waiters after commits of this process, and of others where a waker hears of them. It is a hint, not a queue: whoever waits looks
-// at the tables again, and does so by a timer as well.
+// topics wakes waiters after commits of this process, and of others where a waker hears of them. It is a
+// hint, not a queue: whoever waits looks at the tables again, and does so by a timer as well.
 type topics struct {
-	mu   sync.Mutex
-	wake [topicCount]chan struct{}
+	mu    sync.Mutex
+	wake  [topicCount]chan struct{}
+	nodes map[string]chan struct{} // who waits for a task: thousands do, and one is concerned
 }
 
 func (t *topics) init() {
 	for i := range t.wake {
 		t.wake[i] = make(chan struct{})
 	}
+	t.nodes = map[string]chan struct{}{}
 }
 
-func (t *topics) notify(touched []Topic) {
-	if len(touched) == 0 {
+func (t *topics) notify(changes []change) {
+	if len(changes) == 0 {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var done [topicCount]bool
-	for _, topic := range touched {
-		if !done[topic] {
-			done[topic] = true
-			close(t.wake[topic])
-			t.wake[topic] = make(chan struct{})
+	for _, c := range changes {
+		if c.topic == Tasks {
+			t.notifyNodes(c.node)
+		} else if !done[c.topic] {
+			done[c.topic] = true
+			close(t.wake[c.topic])
+			t.wake[c.topic] = make(chan struct{})
 		}
+	}
+}
+
+func (t *topics) notifyNodes(node string) {
+	if node == "" {
+		for _, waits := range t.nodes {
+			close(waits)
+		}
+		clear(t.nodes)
+		return
+	}
+	if waits, ok := t.nodes[node]; ok {
+		close(waits)
+		delete(t.nodes, node)
 	}
 }
 
@@ -74,4 +76,18 @@ func (s *Store) Changed(topic Topic) <-chan struct{} {
 	return s.topics.wake[topic]
 }
 
-func (t *Tx) touch(topic Topic) { t.touched = append(t.touched, topic) }
+// TaskFor is closed when there may be a task for the node. Take it before looking.
+func (s *Store) TaskFor(node string) <-chan struct{} {
+	s.topics.mu.Lock()
+	defer s.topics.mu.Unlock()
+	waits, ok := s.topics.nodes[node]
+	if !ok {
+		waits = make(chan struct{})
+		s.topics.nodes[node] = waits
+	}
+	return waits
+}
+
+func (t *Tx) touch(topic Topic) { t.touched = append(t.touched, change{topic: topic}) }
+
+func (t *Tx) touchTask(node string) { t.touched = append(t.touched, change{Tasks, node}) }

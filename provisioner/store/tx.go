@@ -24,7 +24,7 @@ type Tx struct {
 	held       string // the allocation that nobody else may change
 	told       []telemetry.Record
 	after      []func() // done after the commit
-	touched    []Topic
+	touched    []change
 	statements int
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -27,9 +28,15 @@ type Workflow struct {
 
 const workflowColumns = `workflow_id, allocation_id, operation, state, step, waiting_on, failure, correlation_id, trace, link, outbox_id, wake_at, created_at`
 
-// runnableWorkflows is polled; its condition is that of index workflows_open, word for word.
-const runnableWorkflows = `SELECT ` + workflowColumns + ` FROM workflows
-	WHERE state IN ('scheduled', 'running', 'waiting', 'cancel_requested') AND wake_at <= ? ORDER BY created_at`
+// Polled queries. Their condition is that of index workflows_open, word for word.
+const (
+	runnableWorkflows = `SELECT ` + workflowColumns + ` FROM workflows
+		WHERE state IN ('scheduled', 'running', 'waiting', 'cancel_requested') AND wake_at <= ? ORDER BY created_at LIMIT ?`
+	leaseWorkflows = `WITH due (id) AS MATERIALIZED (SELECT workflow_id FROM workflows
+			WHERE state IN ('scheduled', 'running', 'waiting', 'cancel_requested') AND wake_at <= ?1 AND leased_until <= ?1
+			ORDER BY created_at LIMIT ?2 FOR NO KEY UPDATE SKIP LOCKED)
+		UPDATE workflows SET leased_until = ?3 FROM due WHERE workflow_id = due.id RETURNING ` + workflowColumns
+)
 
 func scanWorkflow(scan func(...any) error) (Workflow, error) {
 	var w Workflow
@@ -84,9 +91,22 @@ func (t *Tx) Workflows(allocation string) ([]Workflow, error) {
 	return t.workflows(`SELECT `+workflowColumns+` FROM workflows WHERE allocation_id = ? ORDER BY created_at`, allocation)
 }
 
-// RunnableWorkflows lists those whose time has come, oldest first.
-func (t *Tx) RunnableWorkflows() ([]Workflow, error) {
-	return t.workflows(runnableWorkflows, nanos(t.Now()))
+// LeaseWorkflows lists some of those whose time has come, oldest first, and keeps other replicas away from
+// them for as long as the lease lasts.
+func (s *Store) LeaseWorkflows(ctx context.Context, lease time.Duration, limit int) (out []Workflow, err error) {
+	if !s.dialect.shared {
+		err = s.View(ctx, "runnable workflows", func(t *Tx) error {
+			out, err = t.workflows(runnableWorkflows, nanos(t.Now()), limit)
+			return err
+		})
+		return out, err
+	}
+	err = s.Update(ctx, "lease workflows", func(t *Tx) error {
+		out, err = t.workflows(leaseWorkflows, nanos(t.Now()), limit, nanos(t.Now().Add(lease)))
+		return err
+	})
+	slices.SortFunc(out, func(a, b Workflow) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return out, err
 }
 
 func (t *Tx) workflows(query string, args ...any) ([]Workflow, error) {
@@ -100,15 +120,15 @@ func (t *Tx) workflows(query string, args ...any) ([]Workflow, error) {
 }
 
 // MoveWorkflow changes the state if the domain allows it; a repeat writes the row and tells nothing.
-// The other fields are written as they are in w.
+// The other fields are written as they are in w. One that waits or is over is leased no longer.
 func (t *Tx) MoveWorkflow(w *Workflow, to string) error {
 	if w.State != to {
 		if err := lifecycle.MoveWorkflow(w.ID, w.State, to); err != nil {
 			return err
 		}
 	}
-	n, err := t.exec(`UPDATE workflows SET state = ?, step = ?, waiting_on = ?, failure = ?, wake_at = ? WHERE workflow_id = ? AND state = ?`,
-		to, w.Step, w.WaitingOn, w.Failure, nanos(w.WakeAt), w.ID, w.State)
+	n, err := t.exec(`UPDATE workflows SET state = ?, step = ?, waiting_on = ?, failure = ?, wake_at = ?, leased_until = CASE WHEN ? = 1 THEN leased_until ELSE 0 END
+		WHERE workflow_id = ? AND state = ?`, to, w.Step, w.WaitingOn, w.Failure, nanos(w.WakeAt), to == semconv.Running, w.ID, w.State)
 	if err != nil {
 		return fmt.Errorf("update workflow: %w", err)
 	}
@@ -134,10 +154,10 @@ func (t *Tx) MoveWorkflow(w *Workflow, to string) error {
 	return nil
 }
 
-// Reschedule writes when the workflow is looked at again, whatever its state.
+// Reschedule writes when the workflow is looked at again, by whichever replica, whatever its state.
 func (t *Tx) Reschedule(id string, at time.Time) error {
 	t.touch(Workflows)
-	_, err := t.exec(`UPDATE workflows SET wake_at = ? WHERE workflow_id = ?`, nanos(at), id)
+	_, err := t.exec(`UPDATE workflows SET wake_at = ?, leased_until = 0 WHERE workflow_id = ?`, nanos(at), id)
 	return err
 }
 

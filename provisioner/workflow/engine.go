@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/lifecycle"
 	"github.com/faultline-io/faultline/provisioner/store"
@@ -60,6 +62,13 @@ func (e *Engine) Publish(ctx context.Context, m store.Message) error {
 	})
 }
 
+// runnable is the number of workflows of one look, and crew the number of those that are advanced at a
+// time where the database lets several write.
+const (
+	runnable = 256
+	crew     = 6
+)
+
 // Run works until ctx ends.
 func (e *Engine) Run(ctx context.Context) error {
 	var driving sync.WaitGroup
@@ -67,43 +76,63 @@ func (e *Engine) Run(ctx context.Context) error {
 	driving.Go(func() { e.driver.run(ctx) })
 	tick := time.NewTicker(e.config.Tick)
 	defer tick.Stop()
+	sweep := true
 	for {
 		changed := e.store.Changed(store.Workflows)
-		if err := errors.Join(e.sweep(ctx), e.round(ctx)); err != nil && ctx.Err() == nil {
+		var swept error
+		if sweep {
+			swept = e.sweep(ctx)
+		}
+		more, err := e.round(ctx)
+		if err := errors.Join(swept, err); err != nil && ctx.Err() == nil {
 			e.log.Error("workflow round ended early", "error", err)
+		} else if more && ctx.Err() == nil {
+			sweep = false
+			continue
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-changed:
-		case <-tick.C:
+			sweep = false
+		case <-tick.C: // what is overdue is so by the clock, not by a change
+			sweep = true
 		}
 	}
 }
 
-func (e *Engine) round(ctx context.Context) error {
-	var runnable []store.Workflow
-	if err := e.store.View(ctx, "runnable workflows", func(t *store.Tx) (err error) {
-		runnable, err = t.RunnableWorkflows()
-		return err
-	}); err != nil {
-		return err
+// round advances the workflows whose time has come; more says that there may be others.
+func (e *Engine) round(ctx context.Context) (more bool, err error) {
+	due, err := e.store.LeaseWorkflows(ctx, e.config.Lease, runnable)
+	if err != nil {
+		return false, err
 	}
-	for _, w := range runnable {
-		if err := e.advance(ctx, w); err != nil {
-			if ctx.Err() != nil {
-				return err
-			}
-			e.says.Log(w.Context(ctx), telemetry.Error, "workflow step: "+err.Error(), slog.String(semconv.Operation, w.Operation))
-			e.log.Error("workflow step", "workflow_id", w.ID, "allocation_id", w.AllocationID, "error", err)
-			if err := e.store.Update(ctx, "reschedule workflow", func(t *store.Tx) error {
-				return t.Reschedule(w.ID, e.store.Now().Add(e.config.Tick))
-			}); err != nil {
-				return err
-			}
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(1)
+	if e.store.Shared() {
+		work.SetLimit(crew)
+	}
+	for _, w := range due {
+		if ctx.Err() != nil {
+			break
 		}
+		work.Go(func() error { return e.advanceOrLater(ctx, w) })
 	}
-	return nil
+	return len(due) == runnable, work.Wait()
+}
+
+// advanceOrLater has a workflow whose step went wrong looked at again after a while. The error is one of
+// writing that.
+func (e *Engine) advanceOrLater(ctx context.Context, w store.Workflow) error {
+	err := e.advance(ctx, w)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	e.says.Log(w.Context(ctx), telemetry.Error, "workflow step: "+err.Error(), slog.String(semconv.Operation, w.Operation))
+	e.log.Error("workflow step", "workflow_id", w.ID, "allocation_id", w.AllocationID, "error", err)
+	return e.store.Update(ctx, "reschedule workflow", func(t *store.Tx) error {
+		return t.Reschedule(w.ID, e.store.Now().Add(e.config.Tick))
+	})
 }
 
 // advance runs steps of one workflow until it waits or ends.
@@ -135,7 +164,7 @@ func (e *Engine) step(ctx context.Context, w *store.Workflow) (waits bool, err e
 		if next, err = t.Workflow(w.ID); err != nil {
 			return err
 		}
-		if next.Step != w.Step || !lifecycle.WorkflowOpen(next.State) { // another replica was here since it was read
+		if next.Step != w.Step || next.WakeAt.After(t.Now()) || !lifecycle.WorkflowOpen(next.State) { // another replica was here since it was read
 			waits = true
 			return nil
 		}
