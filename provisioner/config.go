@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/internal/service"
+	"github.com/faultline-io/faultline/provisioner/access"
 	"github.com/faultline-io/faultline/provisioner/authority"
 	"github.com/faultline-io/faultline/provisioner/fleet"
 	"github.com/faultline-io/faultline/provisioner/outbox"
+	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 	"github.com/faultline-io/faultline/provisioner/workflow"
 )
@@ -27,6 +29,8 @@ type Config struct {
 	Authority authority.Config  `yaml:"authority"`
 	Outbox    outbox.Config     `yaml:"outbox"`
 	Providers Providers         `yaml:"providers"`
+	Access    access.Config     `yaml:"access"` // who may use the control API; empty: everybody, on this machine only
+	Recovery  recovery.Config   `yaml:"recovery"`
 }
 
 // DefaultConfig listens on this machine only.
@@ -35,7 +39,7 @@ func DefaultConfig() Config {
 		Database: "provisioner.db", Control: "127.0.0.1:8681", Node: "127.0.0.1:8683", Ops: "127.0.0.1:8682",
 		Slow: 250 * time.Millisecond, Grace: 10 * time.Second,
 		Log: service.DefaultLogConfig(), Telemetry: telemetry.DefaultConfig(), Workflow: workflow.DefaultConfig(),
-		Fleet: fleet.DefaultConfig(), Authority: authority.DefaultConfig(), Outbox: outbox.DefaultConfig(),
+		Fleet: fleet.DefaultConfig(), Authority: authority.DefaultConfig(), Outbox: outbox.DefaultConfig(), Recovery: recovery.DefaultConfig(),
 	}
 }
 
@@ -51,5 +55,6 @@ func (c Config) Validate() error {
 	if c.Grace <= 0 || c.Slow < 0 {
 		own = append(own, errors.New("grace must be positive, slow not negative"))
 	}
-	return errors.Join(append(own, c.Log.Validate(), c.Telemetry.Validate(), c.Workflow.Validate(), c.Fleet.Validate(), c.Authority.Validate(), c.Outbox.Validate(), c.Providers.Validate())...)
+	return errors.Join(append(own, c.Log.Validate(), c.Telemetry.Validate(), c.Workflow.Validate(), c.Fleet.Validate(), c.Authority.Validate(), c.Outbox.Validate(), c.Providers.Validate(),
+		c.Access.Validate(), c.Access.Guards("control", c.Control), c.Recovery.Validate())...)
 }

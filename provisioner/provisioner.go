@@ -16,10 +16,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/faultline-io/faultline/internal/service"
+	"github.com/faultline-io/faultline/provisioner/access"
 	"github.com/faultline-io/faultline/provisioner/control"
 	"github.com/faultline-io/faultline/provisioner/fleet"
 	"github.com/faultline-io/faultline/provisioner/journal"
 	"github.com/faultline-io/faultline/provisioner/outbox"
+	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/store"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
@@ -67,13 +69,19 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { _ = nodes.Close() }()
+	gate, err := access.Open(c.Access, nil)
+	if err != nil {
+		return err
+	}
 	tenants := control.New(s, c.Fleet.TokenLife)
 	ops := service.NewOps()
 	ops.Ready("store", s.Ping)
 	ops.Registry.MustRegister(metrics(s, emitter)...)
 
 	work, ctx := errgroup.WithContext(ctx)
-	work.Go(func() error { return service.Serve(ctx, c.Control, rest.NewControl(tenants, says, log), c.Grace) })
+	work.Go(func() error {
+		return service.Serve(ctx, c.Control, rest.NewControl(tenants, recovery.New(s, c.Recovery, c.Fleet.TokenLife), gate, says, log), c.Grace)
+	})
 	work.Go(func() error {
 		return service.ServeOn(ctx, nodes, interruptible(ctx, rest.NewNode(agents, says, log)), c.Grace)
 	})

@@ -1,5 +1,5 @@
 // Package control is what tenants and operators may ask of the provisioner: create, cancel and release
-// allocations, register nodes, and give a node back by hand. Each request is one transaction: the change,
+// allocations, and register nodes. Each request is one transaction: the change,
 // its audit row and the outbox message that sets a workflow going are there together or not at all.
 package control
 
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/access"
 	"github.com/faultline-io/faultline/provisioner/fleet"
 	"github.com/faultline-io/faultline/provisioner/lifecycle"
 	"github.com/faultline-io/faultline/provisioner/store"
@@ -83,55 +84,13 @@ type Asker struct{ Actor, ActorType, Reason string }
 // Cancel stops an allocation that is not active yet. Before any work it is over at once; later a
 // workflow cleans up. Cancelling twice is cancelling once.
 func (c *Control) Cancel(ctx context.Context, id string, by Asker) (a store.Allocation, err error) {
-	err = c.change(ctx, "cancel allocation", "cancel", id, by, &a, func(t *store.Tx) error {
-		switch a.State {
-		case semconv.Canceling, semconv.Canceled:
-			return nil
-		case semconv.Provisioning:
-			if err := t.MoveAllocation(&a, semconv.Canceling, by.Reason, lifecycle.Facts{Actor: by.Actor}); err != nil {
-				return err
-			}
-			_, err := t.PutOutbox(workflow.SubjectCancel, a.ID, "{}")
-			return err
-		}
-		if a.NodeID != "" && a.State == semconv.Reserved {
-			n, err := t.Node(a.NodeID)
-			if err != nil {
-				return err
-			}
-			if err := t.MoveNode(&n, lifecycle.Free, "canceled before any work", lifecycle.NodeFacts{Untouched: !a.Claimed}); err != nil {
-				return err
-			}
-			a.NodeID = ""
-		}
-		return t.MoveAllocation(&a, semconv.Canceled, by.Reason, lifecycle.Facts{Actor: by.Actor})
-	})
+	err = c.change(ctx, "cancel allocation", "cancel", id, by, &a, func(t *store.Tx) error { return Cancel(t, &a, by) })
 	return a, err
 }
 
 // Release ends an allocation that is or was in use, or tries again where that has failed.
 func (c *Control) Release(ctx context.Context, id string, by Asker) (a store.Allocation, err error) {
-	err = c.change(ctx, "release allocation", "release", id, by, &a, func(t *store.Tx) error {
-		if a.State == semconv.Releasing || a.State == semconv.Released {
-			return nil
-		}
-		if a.NodeID != "" {
-			n, err := t.Node(a.NodeID)
-			if err != nil {
-				return err
-			}
-			if n.Occupancy != lifecycle.Cleanup {
-				if err := t.MoveNode(&n, lifecycle.Cleanup, "release", lifecycle.NodeFacts{Actor: by.Actor}); err != nil {
-					return err
-				}
-			}
-		}
-		if err := t.MoveAllocation(&a, semconv.Releasing, by.Reason, lifecycle.Facts{Actor: by.Actor, Why: by.Reason}); err != nil {
-			return err
-		}
-		_, err := t.PutOutbox(workflow.SubjectRelease, a.ID, "{}")
-		return err
-	})
+	err = c.change(ctx, "release allocation", "release", id, by, &a, func(t *store.Tx) error { return Release(t, &a, by) })
 	return a, err
 }
 
@@ -148,14 +107,14 @@ func (c *Control) change(ctx context.Context, group, action, id string, by Asker
 		}
 		_, err = t.PutAudit(store.Audit{
 			Actor: by.Actor, ActorType: by.ActorType, Action: action, AllocationID: a.ID, NodeID: before.NodeID,
-			Reason: by.Reason, Before: before.State, After: a.State,
+			Reason: by.Reason, Before: before.State, After: a.State, Via: access.Of(ctx).Via,
 		})
 		return err
 	})
 }
 
-// newToken is a secret of 128 bits.
-func newToken() string {
+// NewToken is a secret of 128 bits.
+func NewToken() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails since Go 1.24
 	return hex.EncodeToString(b[:])
@@ -164,7 +123,7 @@ func newToken() string {
 // RegisterNode adds a node to the inventory, if it is not there yet, and issues a one-time token for
 // its agent to enrol with.
 func (c *Control) RegisterNode(ctx context.Context, id, pool string) (token string, expires time.Time, err error) {
-	token, expires = newToken(), c.store.Now().Add(c.tokenLife)
+	token, expires = NewToken(), c.store.Now().Add(c.tokenLife)
 	err = c.store.Update(ctx, "register node", func(t *store.Tx) error {
 		if err := t.RegisterNode(id, pool); err != nil {
 			return err
@@ -181,4 +140,22 @@ func (c *Control) Nodes(ctx context.Context) (all []store.Node, err error) {
 		return err
 	})
 	return all, err
+}
+
+// Node reads one node.
+func (c *Control) Node(ctx context.Context, id string) (n store.Node, err error) {
+	err = c.store.View(ctx, "read node", func(t *store.Tx) error {
+		n, err = t.Node(id)
+		return err
+	})
+	return n, err
+}
+
+// Audit reads the audit log, newest first.
+func (c *Control) Audit(ctx context.Context, f store.AuditFilter) (rows []store.Audit, err error) {
+	err = c.store.View(ctx, "read audit log", func(t *store.Tx) error {
+		rows, err = t.AuditLog(f)
+		return err
+	})
+	return rows, err
 }

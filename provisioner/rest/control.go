@@ -6,11 +6,14 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/access"
 	"github.com/faultline-io/faultline/provisioner/control"
+	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/store"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
@@ -21,22 +24,33 @@ const (
 	maxReason = 1 << 10
 )
 
-// NewControl serves the control API. It trusts its callers: keep it behind the API service.
-func NewControl(c *control.Control, says *telemetry.Source, log *slog.Logger) http.Handler {
+// NewControl serves the control API: what tenants ask for, by way of an API service in front that has
+// authorised them, and recovery for operators. The gate asks callers who they are; where it doesn't, it
+// trusts whoever reaches it.
+func NewControl(c *control.Control, d *recovery.Desk, gate *access.Gate, says *telemetry.Source, log *slog.Logger) http.Handler {
 	e := server(says, log)
-	h := controlHandlers{c}
-	e.POST("/v1/allocations", h.create)
-	e.GET("/v1/allocations", h.list)
-	e.GET("/v1/allocations/:allocation", h.get)
-	e.POST("/v1/allocations/:allocation/cancel", h.cancel)
-	e.POST("/v1/allocations/:allocation/release", h.release)
-	e.POST("/v1/nodes", h.register)
-	e.GET("/v1/nodes", h.nodes)
-	e.POST("/v1/nodes/:node/repair", h.repair)
+	h := controlHandlers{control: c, desk: d, admission: admission{gate, d, log, newAllowance(10, time.Minute)}}
+	at := h.at
+	e.POST("/v1/allocations", at(access.Operator, h.create))
+	e.GET("/v1/allocations", at(access.Viewer, h.list))
+	e.GET("/v1/allocations/:allocation", at(access.Viewer, h.get))
+	e.POST("/v1/allocations/:allocation/cancel", at(access.Operator, h.cancel))
+	e.POST("/v1/allocations/:allocation/release", at(access.Operator, h.release))
+	e.POST("/v1/nodes", at(access.Admin, h.register))
+	e.GET("/v1/nodes", at(access.Viewer, h.nodes))
+	e.POST("/v1/nodes/:node/repair", at(access.Admin, h.repair))
+	e.GET("/v1/recovery/actions", at(access.Viewer, h.actions))
+	e.GET("/v1/recovery/stuck", at(access.Viewer, h.stuck))
+	e.GET("/v1/audit", at(access.Viewer, h.audit))
+	e.POST("/v1/recovery/:of/:id/:action", h.recover) // its role is the action's
 	return e
 }
 
-type controlHandlers struct{ control *control.Control }
+type controlHandlers struct {
+	admission
+	control *control.Control
+	desk    *recovery.Desk
+}
 
 func (h controlHandlers) create(c echo.Context) error {
 	var r AllocationRequest
@@ -76,12 +90,8 @@ func (h controlHandlers) list(c echo.Context) error {
 	if err := firstOf(identifier("state", f.State, true), identifier("after", f.After, true)); err != nil {
 		return err
 	}
-	if v := c.QueryParam("limit"); v != "" {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 || n > maxPage {
-			return bad("limit: must be 1 to %d", maxPage)
-		}
-		f.Limit = n
+	if err := limit(c, &f.Limit); err != nil {
+		return err
 	}
 	all, err := h.control.List(c.Request().Context(), f)
 	if err != nil {
@@ -125,25 +135,6 @@ func (h controlHandlers) nodes(c echo.Context) error {
 		out = append(out, node(n))
 	}
 	return c.JSON(http.StatusOK, out)
-}
-
-func (h controlHandlers) repair(c echo.Context) error {
-	var r RepairRequest
-	if err := read(c, &r); err != nil {
-		return err
-	}
-	if err := firstOf(identifier("node", c.Param("node"), false), identifier("actor", r.Actor, false), text("reason", r.Reason, maxReason),
-		text("evidence", r.Evidence, maxReason)); err != nil {
-		return err
-	}
-	if !r.RuntimeVerifiedAbsent {
-		return invalid{http.StatusUnprocessableEntity, "runtime_verified_absent: somebody must have seen that nothing is left"}
-	}
-	n, err := h.control.Repair(c.Request().Context(), c.Param("node"), control.Asker{Actor: r.Actor, ActorType: "admin", Reason: r.Reason}, r.Evidence)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, node(n))
 }
 
 func asker(c echo.Context) (control.Asker, error) {
@@ -196,4 +187,18 @@ func (h controlHandlers) act(c echo.Context, do func(context.Context, string, co
 		return err
 	}
 	return c.JSON(http.StatusAccepted, allocation(a))
+}
+
+// limit reads the length of a page, if the caller has one in mind.
+func limit(c echo.Context, into *int) error {
+	v := c.QueryParam("limit")
+	if v == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 || n > maxPage {
+		return bad("limit: must be 1 to %d", maxPage)
+	}
+	*into = n
+	return nil
 }

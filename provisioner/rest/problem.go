@@ -9,7 +9,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/access"
 	"github.com/faultline-io/faultline/provisioner/lifecycle"
+	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/store"
 )
 
@@ -19,8 +21,13 @@ type Problem struct {
 	Title     string `json:"title"`
 	Status    int    `json:"status"`
 	Detail    string `json:"detail,omitempty"`
-	Reason    string `json:"reason,omitempty"` // of a refusal: package lifecycle lists them
+	Reason    string `json:"reason,omitempty"` // of a refusal: packages lifecycle and access list them
 	RequestID string `json:"request_id,omitempty"`
+	// SatisfiedBy is what would have satisfied the guard that refused.
+	SatisfiedBy string `json:"satisfied_by,omitempty"`
+	// Guard is the condition of a recovery that does not hold, Legal the actions for which all hold.
+	Guard string   `json:"guard,omitempty"`
+	Legal []string `json:"legal_actions,omitempty"`
 }
 
 // invalid is an error of the caller's making, found before anything was done.
@@ -41,11 +48,19 @@ func problemOf(err error) Problem {
 	var wrong invalid
 	var refused *lifecycle.Refusal
 	var routed *echo.HTTPError
+	var stuck *recovery.Refusal
+	if errors.As(err, &stuck) {
+		p.Guard, p.Legal = stuck.Guard, stuck.Legal
+	}
+	denied := access.DenialOf(err)
 	switch {
+	case denied != nil:
+		p.Status, p.Detail, p.Reason, p.SatisfiedBy = statusOf(denied), denied.Error(), string(denied.Reason), denied.Reason.Remedy()
 	case errors.As(err, &wrong):
 		p.Status, p.Detail = wrong.status, wrong.detail
 	case errors.As(err, &refused):
 		p.Status, p.Detail, p.Reason = http.StatusConflict, refused.Error(), string(refused.Reason)
+		p.SatisfiedBy = refused.Reason.Remedy()
 		switch refused.Reason {
 		case lifecycle.UnknownNode:
 			p.Status = http.StatusNotFound
@@ -53,7 +68,7 @@ func problemOf(err error) Problem {
 			p.Status = http.StatusUnauthorized
 		case lifecycle.WrongCertificate:
 			p.Status = http.StatusForbidden
-		case lifecycle.UnnamedActor, lifecycle.EvidenceMissing, lifecycle.CertificateRequest:
+		case lifecycle.UnnamedActor, lifecycle.EvidenceMissing, lifecycle.CertificateRequest, lifecycle.KeyReused:
 			p.Status = http.StatusUnprocessableEntity
 		}
 	case errors.Is(err, store.ErrNotFound):

@@ -15,6 +15,7 @@ import (
 	"github.com/faultline-io/faultline/provisioner/control"
 	"github.com/faultline-io/faultline/provisioner/fleet"
 	"github.com/faultline-io/faultline/provisioner/outbox"
+	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/store"
 	"github.com/faultline-io/faultline/provisioner/workflow"
@@ -37,7 +38,7 @@ func newBench(t testing.TB, o store.Options) *bench {
 	t.Cleanup(func() { _ = s.Close() })
 	log := slog.New(slog.DiscardHandler)
 	f := fleet.New(s, fleet.DefaultConfig(), nil)
-	return &bench{t, s, rest.NewControl(control.New(s, time.Minute), nil, log), rest.NewNode(f, nil, log), f}
+	return &bench{t, s, rest.NewControl(control.New(s, time.Minute), recovery.New(s, recovery.DefaultConfig(), time.Minute), nil, nil, log), rest.NewNode(f, nil, log), f}
 }
 
 // work runs engine and relay until the test ends.
@@ -113,7 +114,7 @@ func TestBadInputIsAProblemDocument(t *testing.T) {
 	b.want(b.call(b.control, "POST", "/v1/allocations/a-9/cancel", `{"actor":"alice"}`), 404, "")
 	b.want(b.call(b.control, "POST", "/v1/allocations/a-9/cancel", `{"actor":""}`), 400, "")
 	b.want(b.call(b.control, "POST", "/v1/allocations/a-9/release", `{"actor":"x","actor_type":"king"}`), 400, "")
-	b.want(b.call(b.control, "POST", "/v1/nodes/n-9/repair", `{"actor":"x","reason":"y"}`), 422, "")
+	b.want(b.call(b.control, "POST", "/v1/nodes/n-9/repair", `{"actor":"x","reason":"y"}`), 404, "")
 	b.want(b.call(b.control, "POST", "/v1/nodes/n-9/repair", `{"actor":"x","reason":"y","runtime_verified_absent":true,"evidence":"z"}`), 404, "")
 	// Broken propagation headers are ignored, not an error.
 	b.want(b.call(b.control, "GET", "/v1/allocations", "", "traceparent", "00-zz-yy-01", "baggage", ";;=,,%zz=1,allocation_id=%zz"), 200, "")

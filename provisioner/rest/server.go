@@ -2,10 +2,8 @@ package rest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -77,23 +75,6 @@ func report(ctx context.Context, says *telemetry.Source, log *slog.Logger, p Pro
 		slog.String(semconv.ErrorType, strings.ToLower(strings.ReplaceAll(p.Title, " ", "_"))))
 }
 
-// read decodes one JSON object; keys that nobody knows, and anything after the object, are refused.
-func read(c echo.Context, into any) error {
-	d := json.NewDecoder(c.Request().Body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		var limit *echo.HTTPError
-		if errors.As(err, &limit) {
-			return invalid{limit.Code, fmt.Sprint(limit.Message)}
-		}
-		return bad("body: %v", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return bad("body: more than one JSON value")
-	}
-	return nil
-}
-
 // identifier checks one that comes from outside; missing says whether it may be empty.
 func identifier(name, value string, missing bool) error {
 	if value == "" && missing {
@@ -109,6 +90,9 @@ func identifier(name, value string, missing bool) error {
 func text(name, value string, longest int) error {
 	if len(value) > longest {
 		return bad("%s: longer than %d bytes", name, longest)
+	}
+	if strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f }) {
+		return bad("%s: has control characters", name)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"errors"
 	"time"
 )
 
@@ -52,4 +53,15 @@ func (t *Tx) UnusableNodes(limit int) ([]Node, error) {
 // FailingProviderJobs lists jobs that are not over and whose last call failed, oldest first.
 func (t *Tx) FailingProviderJobs(limit int) ([]ProviderJob, error) {
 	return t.providerJobs(`SELECT `+providerJobColumns+` FROM provider_jobs WHERE phase <> 'ended' AND failure <> '' ORDER BY created_at LIMIT ?`, limit)
+}
+
+// FencedSince is when somebody last fenced a node by hand, and why; the zero time where nobody did.
+// When a node came into cleanup is its allocation's story.
+func (t *Tx) FencedSince(node string) (at time.Time, reason string, err error) {
+	var n int64
+	err = t.row(`SELECT at, reason FROM audit WHERE node_id = ? AND action = 'fence' AND outcome = 'done' ORDER BY at DESC LIMIT 1`, node).Scan(&n, &reason)
+	if errors.Is(err, sql.ErrNoRows) {
+		return at, "", nil
+	}
+	return timeOf(n), reason, err
 }

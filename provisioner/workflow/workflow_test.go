@@ -15,6 +15,7 @@ import (
 	"github.com/faultline-io/faultline/provisioner/fleet"
 	"github.com/faultline-io/faultline/provisioner/lifecycle"
 	"github.com/faultline-io/faultline/provisioner/outbox"
+	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/store"
 	"github.com/faultline-io/faultline/provisioner/store/storetest"
 	"github.com/faultline-io/faultline/provisioner/workflow"
@@ -188,6 +189,14 @@ func TestSuccessWithoutProofIsNotActive(t *testing.T) {
 	})
 }
 
+// clean has an operator vouch that nothing of an allocation runs any more.
+func (b *bench) clean(allocation, evidence string) error {
+	desk := recovery.New(b.store, recovery.DefaultConfig(), time.Minute)
+	_, _, err := desk.Do(context.Background(), recovery.Allocations, "force-cleanup",
+		recovery.Request{ID: allocation, By: recovery.By{Actor: "kim", ActorType: "admin"}, Reason: "looked", Absent: true, Evidence: evidence})
+	return err
+}
+
 func TestUnclaimedTasksExpireAndTheNodeStaysOut(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, target string) {
 		b := newBench(t, target)
@@ -205,15 +214,12 @@ func TestUnclaimedTasksExpireAndTheNodeStaysOut(t *testing.T) {
 		if a, _ := b.control.Get(context.Background(), "a-2"); a.State != semconv.Requested {
 			t.Fatal(a.State)
 		}
-		kim := control.Asker{Actor: "kim", ActorType: "admin", Reason: "looked"}
-		_, err := b.control.Repair(context.Background(), "n-1", kim, "")
-		refused(t, err, lifecycle.EvidenceMissing)
-		if _, err := b.control.Repair(context.Background(), "n-1", kim, "console log"); err != nil {
+		refused(t, b.clean("a-1", ""), lifecycle.EvidenceMissing)
+		if err := b.clean("a-1", "console log"); err != nil {
 			t.Fatal(err)
 		}
 		b.until("a-2", semconv.Provisioning)
-		_, err = b.control.Repair(context.Background(), "n-1", kim, "console log")
-		refused(t, err, lifecycle.OperationInProgress)
+		refused(t, b.clean("a-2", "console log"), lifecycle.OperationInProgress)
 	})
 }
 
@@ -301,7 +307,7 @@ func TestFailedReleaseNeedsProofToEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		fail()
-		if _, err := b.control.Repair(context.Background(), "n-1", kim, "console log"); err != nil {
+		if err := b.clean("a-1", "console log"); err != nil {
 			t.Fatal(err)
 		}
 		b.until("a-1", semconv.Released)
