@@ -44,6 +44,11 @@ func (c *Case) told(v Verdict) Allocation {
 			all = append(all, e)
 		}
 	}
+	for _, e := range c.borrowed {
+		if cited[e.Ref] {
+			all = append(all, e)
+		}
+	}
 	if len(all) > len(c.Events) {
 		all, _ = order(all)
 	}

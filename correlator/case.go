@@ -34,6 +34,8 @@ type Case struct {
 	seen     map[sight][]*Event  // selections of the allocation's own
 	silences []silence           // layers of which nothing was heard when it would have decided; see gaps
 	around   *surroundings       // what belongs to nobody, shared by all cases
+	others   *signs              // what layers said of anyone; nil where nobody else is known
+	borrowed []*Event            // signs of life of other allocations that were given to rules
 }
 
 // Cases groups a gathering by allocation, in order of their ids.
@@ -74,8 +76,9 @@ func (g *Gathering) Cases() []*Case {
 		}
 		took = here
 	}
+	alive := signsOf(out)
 	for _, c := range out {
-		c.Durations = took
+		c.Durations, c.others = took, alive
 		c.Troubles = findTroubles(c)
 	}
 	return out

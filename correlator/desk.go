@@ -33,6 +33,7 @@ type Desk struct {
 	stir      Stir
 	high      int64 // the newest time of arrival
 	took      Durations
+	signs     signs
 }
 
 // folder is one allocation on the desk.
@@ -50,7 +51,7 @@ func NewDesk(p *profile.Profile, rules []Rule, opt DeskOptions) *Desk {
 	return &Desk{
 		profile: p, rules: rules, opt: opt, index: identity.New(identity.Options{SharedNodes: p.SharedNodes, MaxSubjects: opt.Subjects, Forget: true}),
 		events: map[string]*Event{}, folders: map[string]*folder{}, lines: map[string][]*Event{}, beats: map[beat]int{}, touched: map[string]bool{}, hints: map[string]bool{},
-		homes: map[string]map[string]bool{}, stir: Stir{Named: map[string]bool{}},
+		signs: signs{map[string][]*Event{}}, homes: map[string]map[string]bool{}, stir: Stir{Named: map[string]bool{}},
 	}
 }
 
@@ -124,6 +125,7 @@ func (d *Desk) file(e *Event) {
 	}
 	f.begun = f.begun || e.Is(semconv.EventAllocationState) && e.To() == semconv.Requested
 	d.touched[e.Allocation] = true
+	d.signs.note(e)
 	f.arrived = append(f.arrived, e)
 	if n := len(f.events); n >= d.opt.Own && (n >= 2*d.opt.Own || !e.tells()) {
 		f.clipped++
@@ -174,7 +176,7 @@ func (d *Desk) Judge(allocation string, now int64) (out Judged, ok bool) {
 		delete(d.folders, allocation)
 		return Judged{}, false
 	}
-	c := &Case{ID: allocation, Profile: d.profile, Index: d.index, Now: max(d.now, now), Durations: d.took}
+	c := &Case{ID: allocation, Profile: d.profile, Index: d.index, Now: max(d.now, now), Durations: d.took, others: &d.signs}
 	c.Events, c.families = order(own)
 	c.Context = d.around(own)
 	c.Lifecycle = readLifecycle(c)

@@ -79,7 +79,7 @@ func (c *Case) eventsByRef(faults []Fault) map[string]*Event {
 			}
 		}
 	}
-	for _, list := range [][]*Event{c.Context, c.Events} {
+	for _, list := range [][]*Event{c.borrowed, c.Context, c.Events} {
 		for _, e := range list {
 			if _, cited := out[e.Ref]; cited {
 				out[e.Ref] = e

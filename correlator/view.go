@@ -230,17 +230,6 @@ func (c *Case) LastOf(layer, node string, from, to int64) *Event {
 	return c.see(sight{seeOf, layer, node}).last(from, to, func(e *Event) bool { return e.Layer == layer })
 }
 
-// AliveBetween says whether a layer's telemetry is proven alive in [from, to]: any record of it, whoever
-// it belongs to. It gives the newest such record.
-func (c *Case) AliveBetween(layer string, from, to int64) *Event {
-	return c.see(sight{seeLayer, layer, ""}).last(from, to, nil)
-}
-
-// aliveOn is AliveBetween of one machine's part of a layer.
-func (c *Case) aliveOn(layer, node string, from, to int64) *Event {
-	return c.see(sight{seeOf, layer, node}).last(from, to, nil)
-}
-
 // inLayer says whether a record proves that a layer's telemetry is alive: it is the layer's own, or a
 // heartbeat of one of its components.
 func (e *Event) inLayer(layer string) bool {

@@ -31,6 +31,11 @@ func overdue() []correlator.Rule {
 					complaint = e
 				}
 			})
+			if sign == nil && t.Node == "" { // what it did for others tells, too
+				if sign = c.AliveBetween(t.Owes, t.At+1, c.Now); sign != nil {
+					signs = append(signs, sign)
+				}
+			}
 			if sign == nil {
 				return nil
 			}
