@@ -53,7 +53,7 @@ func (a *Agent) identify(ctx context.Context) error {
 	for wait := a.config.Retry; ctx.Err() == nil; wait = min(2*wait, 8*a.config.Retry) {
 		err := a.enrol(ctx)
 		if err == nil {
-			return a.folder.put(installationFile, a.self)
+			return nil
 		}
 		if ctx.Err() == nil {
 			a.says.Log(ctx, telemetry.Error, "enrol: "+err.Error())
@@ -90,10 +90,19 @@ func (a *Agent) enrol(ctx context.Context) error {
 	}, &e); err != nil {
 		return err
 	}
+	if e.NodeID == "" || e.NodeInstanceID == "" {
+		return errors.New("the answer names no installation")
+	}
 	before := a.self
 	a.self.NodeID, a.self.InstanceID, a.self.Certificate = e.NodeID, e.NodeInstanceID, e.Certificate
-	if err := a.adopt(); err != nil {
+	err = a.adopt()
+	if err == nil {
+		err = a.folder.put(installationFile, a.self)
+	}
+	if err != nil { // asked again, the node API gives the same answer
 		a.self = before
+		a.cert.Store(nil)
+		a.says = a.voice()
 		return err
 	}
 	a.says.Log(ctx, telemetry.Info, "enrolled as "+a.self.InstanceID)
@@ -130,9 +139,9 @@ func (a *Agent) renewals(ctx context.Context) {
 		}
 		if err := a.renewCertificate(ctx); err != nil && ctx.Err() == nil {
 			a.says.Log(ctx, telemetry.Error, fmt.Sprintf("renew certificate, which is good until %s: %v", cert.Leaf.NotAfter.UTC().Format(time.RFC3339), err))
-			pause(ctx, wait)
-			wait = min(2*wait, 8*a.config.Retry)
 		}
+		pause(ctx, wait)
+		wait = min(2*wait, 8*a.config.Retry)
 	}
 }
 

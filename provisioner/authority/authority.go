@@ -28,7 +28,7 @@ const (
 
 const (
 	ownLife = 10 * 365 * 24 * time.Hour
-	// backdate is how far behind a clock may be and still find a fresh certificate valid.
+	// backdate is how far behind a clock may be and still find a fresh certificate valid; a tenth of a short life.
 	backdate = time.Minute
 )
 
@@ -130,7 +130,7 @@ func (a *Authority) Pool() *x509.CertPool {
 
 // Sign issues a client certificate for an installation, for the key of its request.
 func (a *Authority) Sign(r *x509.CertificateRequest, id Identity, now time.Time, life time.Duration) (*x509.Certificate, error) {
-	return a.issue(r.PublicKey, id, now.Add(-backdate), now.Add(life), nil)
+	return a.issue(r.PublicKey, id, now.Add(-min(backdate, life/10)), now.Add(life), nil)
 }
 
 // Pair makes a key and its certificate for [from, until): a service's, which others reach under hosts;
