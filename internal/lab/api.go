@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/rest"
@@ -20,6 +22,8 @@ type api struct {
 	auth, control hop
 	says          *telemetry.Source
 	mux           *http.ServeMux
+	slow          atomic.Int64 // how much later than it could it answers, in nanoseconds
+	mishap        atomic.Pointer[func(http.ResponseWriter, *http.Request) (status int, err error)]
 }
 
 func newAPI(auth, control hop, says *telemetry.Source) *api {
@@ -41,7 +45,14 @@ func (a *api) handle(action, path string) http.HandlerFunc {
 		ctx, span := a.says.Start(ctx, r.Method+" "+pathOf(r.Pattern), telemetry.Server,
 			slog.String(semconv.HTTPRequestMethod, r.Method), slog.String(semconv.URLPath, r.URL.Path))
 		defer span.End()
-		status, body, err := a.answer(ctx, r, action, strings.Replace(path, "{id}", id, 1))
+		pause(ctx, time.Duration(a.slow.Load()))
+		status, body, err := 0, []byte(nil), error(nil)
+		if m := a.mishap.Load(); m != nil {
+			status, err = (*m)(w, r.WithContext(ctx))
+		}
+		if status == 0 {
+			status, body, err = a.answer(ctx, r, action, strings.Replace(path, "{id}", id, 1))
+		}
 		span.Set(slog.Int(semconv.HTTPStatusCode, status))
 		a.log(ctx, r, action, status, err)
 		if status >= 500 {

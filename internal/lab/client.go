@@ -44,6 +44,7 @@ func (c *client) live(ctx context.Context) string {
 	}
 	c.says.Log(asked, telemetry.Info, fmt.Sprintf("%s is active on %s after %s", c.id, a.NodeID, a.Since.Sub(a.CreatedAt).Round(time.Millisecond)))
 	pause(ctx, c.lab.config.scaled(useFor))
+	c.lab.know(c.id, func(v *life) { v.givenUp = time.Now() })
 	release := telemetry.With(ctx, semconv.CorrelationID, telemetry.NewID("c"))
 	if err := c.insist(release, "release", c.path("/release"), rest.ActionRequest{Actor: c.st.subject, Reason: "done"}); err != nil {
 		return end(a, err)
@@ -120,6 +121,7 @@ func (c *client) await(ctx context.Context, want string) (a rest.Allocation, err
 			}
 			continue // told; tried again
 		}
+		c.lab.seen(a)
 		switch a.State {
 		case want:
 			return a, nil
@@ -140,6 +142,7 @@ func (c *client) call(ctx context.Context, verb, method, path string, in, out an
 		span.Set(slog.Int(semconv.HTTPStatusCode, status))
 	}
 	if err != nil && ctx.Err() == nil {
+		c.lab.requestFailed(c.id)
 		span.Fail(err, "request")
 		attrs := []slog.Attr{slog.String(semconv.ErrorType, "request"), slog.String(semconv.URLPath, path)}
 		if status != 0 {

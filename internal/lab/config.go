@@ -34,7 +34,11 @@ type Config struct {
 	Seed        uint64           `yaml:"seed"`      // of the schedule
 	Stories     []string         `yaml:"stories"`   // to play; empty: all
 	Scale       float64          `yaml:"scale"`     // of every duration in the simulation: 0.5 is twice as fast
+	Name        string           `yaml:"name"`      // before the names of its machines, where several labs share a store
 	Telemetry   telemetry.Config `yaml:"telemetry"`
+
+	// ProvisionerFaults is where the provisioner listens for faults of its own; empty: it doesn't.
+	ProvisionerFaults string `yaml:"provisioner_faults"`
 }
 
 // DefaultConfig starts an allocation every two seconds, for ever.

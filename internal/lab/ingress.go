@@ -10,7 +10,10 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -27,9 +30,15 @@ type route struct {
 // ingress is a reverse proxy with TLS. It knows requests, not allocations: its lines carry what is in
 // the headers that it forwards and the certificate that it has verified.
 type ingress struct {
+	proxy *httputil.ReverseProxy
+	says  *telemetry.Source
+
+	certificate atomic.Pointer[tls.Certificate]
+	drain       atomic.Int64 // until when connections end after their request, in Unix nanoseconds
+	anonymous   atomic.Bool  // client certificates are not passed on
+
+	mu     sync.RWMutex
 	routes []route
-	proxy  *httputil.ReverseProxy
-	says   *telemetry.Source
 }
 
 // exchange is what the ingress learns about one request on the way.
@@ -54,7 +63,7 @@ func newIngress(routes []route, says *telemetry.Source) *ingress {
 			telemetry.Inject(p.In.Context(), p.Out.Header)
 			p.Out.Header.Del(rest.HeaderCertSubject)
 			p.Out.Header.Del(rest.HeaderClientCert)
-			if x.client != "" {
+			if x.client != "" && !g.anonymous.Load() {
 				p.Out.Header.Set(rest.HeaderCertSubject, x.client)
 				p.Out.Header.Set(rest.HeaderClientCert, forwarded(p.In.TLS))
 			}
@@ -65,7 +74,7 @@ func newIngress(routes []route, says *telemetry.Source) *ingress {
 			return nil
 		},
 		ErrorHandler: failed,
-		Transport:    &http.Transport{MaxIdleConnsPerHost: 32, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: time.Minute},
+		Transport:    &http.Transport{MaxIdleConnsPerHost: 32, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: upstreamTime},
 		ErrorLog:     slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // failed has said it
 	}
 	return g
@@ -93,6 +102,9 @@ func failed(w http.ResponseWriter, r *http.Request, err error) {
 
 func (g *ingress) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
+	if g.drain.Load() > began.UnixNano() {
+		w.Header().Set("Connection", "close")
+	}
 	ctx := telemetry.Extract(r.Context(), r.Header)
 	if telemetry.ID(ctx, semconv.RequestID) == "" {
 		ctx = telemetry.With(ctx, semconv.RequestID, telemetry.NewID("r"))
@@ -141,7 +153,7 @@ func (g *ingress) line(ctx context.Context) context.Context {
 
 // forward finds the route and passes the request on.
 func (g *ingress) forward(w http.ResponseWriter, r *http.Request, x *exchange) {
-	for _, rt := range g.routes {
+	for _, rt := range g.table() {
 		if !strings.HasPrefix(r.URL.Path, rt.prefix) {
 			continue
 		}
@@ -160,11 +172,46 @@ func (g *ingress) forward(w http.ResponseWriter, r *http.Request, x *exchange) {
 	http.Error(w, "no route", x.status)
 }
 
+// table is the routes as they are now.
+func (g *ingress) table() []route {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.routes
+}
+
+// remove takes the route of a prefix away; put brings it back.
+func (g *ingress) remove(prefix string) (put func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	was := g.routes
+	g.routes = slices.DeleteFunc(slices.Clone(was), func(r route) bool { return r.prefix == prefix })
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		for _, r := range was {
+			if r.prefix == prefix {
+				g.routes = append(slices.Clone(g.routes), r)
+			}
+		}
+	}
+}
+
+// upstream is the one of a name.
+func (g *ingress) upstream(name string) *upstream {
+	for _, r := range g.table() {
+		if r.upstream.name == name {
+			return r.upstream
+		}
+	}
+	return nil
+}
+
 // tlsConfig verifies a client certificate where one is presented; enrolment has none.
-func (p *pki) tlsConfig() *tls.Config {
+func (g *ingress) tlsConfig(p *pki) *tls.Config {
+	g.certificate.CompareAndSwap(nil, &p.server)
 	return &tls.Config{
-		Certificates: []tls.Certificate{p.server}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: p.ca.pool(),
-		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return g.certificate.Load(), nil },
+		ClientAuth:     tls.VerifyClientCertIfGiven, ClientCAs: p.ca.pool(), MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 	}
 }
 

@@ -34,10 +34,19 @@ type lab struct {
 	control  hop // the provisioner's control API
 	sockets  *sockets
 	truths   *truths
+	specs    []machineSpec
 	nodes    map[string]*nodeState // by machine
 	machines map[string]*machine   // complete before any of them runs
+	ingress  *ingress
+	api      *api
+	auth     *auth
+	outlets  outlets
+
+	injecting sync.Mutex // held while a fault is turned on or off
 
 	mu         sync.Mutex
+	board      board
+	lives      map[string]*life
 	slow       map[string]int  // allocation → factor on its provisioning
 	busy       map[string]bool // pools of stories that are alone in theirs
 	transports []*http.Transport
@@ -53,7 +62,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	if c.Export != "" {
 		out.File = c.Export
 	}
-	l := &lab{config: c, log: log, slow: map[string]int{}, busy: map[string]bool{}}
+	l := &lab{config: c, log: log, lives: map[string]*life{}, slow: map[string]int{}, busy: map[string]bool{}}
 	if l.emitter, err = telemetry.Open(out, log); err != nil {
 		return err
 	}
@@ -71,6 +80,10 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	}
 	defer l.sockets.close()
 	specs := inventory(c.Nodes)
+	for i := range specs {
+		specs[i].id = c.Name + specs[i].id
+	}
+	l.specs = specs
 	l.nodes = map[string]*nodeState{}
 	for _, s := range specs {
 		l.nodes[s.id] = newNodeState()
@@ -101,6 +114,10 @@ func (l *lab) play(ctx context.Context, specs []machineSpec, tokens map[string]s
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	work, ctx := errgroup.WithContext(ctx)
+	takeOrders, err := l.takeOrders(ctx)
+	if err != nil {
+		return err
+	}
 	part := func(f func()) { work.Go(func() error { f(); return nil }) }
 	beat := l.config.Telemetry.Heartbeat
 	source := func(name string) *telemetry.Source {
@@ -108,9 +125,11 @@ func (l *lab) play(ctx context.Context, specs []machineSpec, tokens map[string]s
 		part(func() { s.Beat(ctx, "", beat) })
 		return s
 	}
-	l.serve(ctx, work, source)
+	l.serve(ctx, work)
+	work.Go(takeOrders)
+	defer l.healAtEnd(ctx)
 	if l.config.Providers {
-		defer l.serveProviders(ctx, work, source)()
+		defer l.serveProviders(ctx, work)()
 	}
 	l.machines = map[string]*machine{}
 	for _, spec := range specs {
@@ -128,7 +147,7 @@ func (l *lab) play(ctx context.Context, specs []machineSpec, tokens map[string]s
 		stop() // the last story is over
 	})
 	l.log.Info("lab started", "ingress", l.front(), "nodes", len(specs), "abandoned", len(left), "data", l.config.Data)
-	err := work.Wait()
+	err = work.Wait()
 	l.log.Info("lab stopped")
 	return err
 }
@@ -136,29 +155,43 @@ func (l *lab) play(ctx context.Context, specs []machineSpec, tokens map[string]s
 // front is the base URL of the ingress.
 func (l *lab) front() string { return "https://" + l.sockets.ingress.Addr().String() }
 
+// outlets are what listens, each a process that can end.
+type outlets struct{ auth, api, hub, aap, eda *outlet }
+
 // serve starts what listens: authorization, API, ingress.
-func (l *lab) serve(ctx context.Context, work *errgroup.Group, source func(string) *telemetry.Source) {
-	at, proxy := l.sockets, source("ingress-proxy")
-	authAddress, apiAddress := at.auth.Addr().String(), at.api.Addr().String()
-	east := &upstream{name: "fulfillment-api-east", address: apiAddress}
-	west := &upstream{name: "fulfillment-api-west", address: at.dead}
-	nodes := &upstream{name: "node-api", address: l.config.NodeAPI}
-	front := newIngress([]route{{"/east/api/", "/east", east}, {"/west/api/", "/west", west}, {"/internal/v1/nodes/", "", nodes}}, proxy)
-	front.proxy.Transport.(*http.Transport).DialContext = l.pki.towards(l.config.NodeAPI)
-	l.keep(front.proxy.Transport.(*http.Transport))
+func (l *lab) serve(ctx context.Context, work *errgroup.Group) {
+	at, proxy := l.sockets, l.emitter.Source("ingress-proxy")
+	work.Go(func() error { proxy.Beat(ctx, "", l.config.Telemetry.Heartbeat); return nil })
+	l.outlets.auth, l.outlets.api = newOutlet(at.auth), newOutlet(at.api)
+	l.auth = newAuth(l.source(ctx, work, "auth-service", l.outlets.auth))
+	l.api = newAPI(hop{l.control.client, "http://" + at.auth.Addr().String()}, l.control, l.source(ctx, work, "fulfillment-api", l.outlets.api))
+	east := newUpstream("fulfillment-api-east", at.api.Addr().String())
+	west := newUpstream("fulfillment-api-west", at.dead)
+	nodes := newUpstream("node-api", l.config.NodeAPI)
+	l.ingress = newIngress([]route{{"/east/api/", "/east", east}, {"/west/api/", "/west", west}, {"/internal/v1/nodes/", "", nodes}}, proxy)
+	l.ingress.proxy.Transport.(*http.Transport).DialContext = l.pki.towards(l.config.NodeAPI)
+	l.keep(l.ingress.proxy.Transport.(*http.Transport))
 	for _, p := range []struct {
 		listener net.Listener
 		handler  http.Handler
 	}{
-		{at.auth, newAuth(source("auth-service"))},
-		{at.api, newAPI(hop{l.control.client, "http://" + authAddress}, l.control, source("fulfillment-api"))},
-		{newHandshakes(at.ingress, l.pki.tlsConfig(), proxy), front},
+		{l.outlets.auth, l.auth}, {l.outlets.api, l.api}, {newHandshakes(at.ingress, l.ingress.tlsConfig(l.pki), proxy), l.ingress},
 	} {
 		work.Go(func() error { return service.ServeOn(ctx, p.listener, p.handler, grace) })
 	}
 	for _, u := range []*upstream{east, west, nodes} {
 		work.Go(func() error { u.watch(ctx, time.Second, proxy); return nil })
 	}
+}
+
+// source speaks for a process that listens: while it does not, it says nothing.
+func (l *lab) source(ctx context.Context, work *errgroup.Group, name string, o *outlet) *telemetry.Source {
+	s := l.emitter.Source(name)
+	work.Go(func() error {
+		s.BeatWhile(ctx, "", l.config.Telemetry.Heartbeat, func(context.Context) bool { return o.open() })
+		return nil
+	})
+	return s
 }
 
 // register waits for the provisioner and adds the machines to its inventory.
@@ -224,8 +257,20 @@ func (l *lab) clients(ctx context.Context, says *telemetry.Source) {
 // tell writes down the truth of a story that went as it is written. Of one that didn't, nobody here
 // knows the truth.
 func (l *lab) tell(ctx context.Context, id string, st story, end string) {
+	l.mu.Lock()
+	i, cost, met := (*injection)(nil), false, 0
+	if v := l.lives[id]; v != nil {
+		v.ended, v.end = time.Now(), end
+		i, cost, met = l.injected(v)
+	}
+	l.mu.Unlock()
 	switch {
 	case ctx.Err() != nil:
+	case met == 1 && cost && st.layer == "":
+		if err := l.truths.writeFault(id, st, i.fault); err != nil {
+			l.log.Error("write truth", "error", err)
+		}
+	case met > 0: // two causes, or one that cost nothing that we know of
 	case end != st.end:
 		l.log.Warn("story went otherwise, no truth is written", "story", st.name, "allocation_id", id, "end", end, "want", st.end)
 	default:
@@ -244,6 +289,7 @@ func (l *lab) free(st story) bool {
 func (l *lab) begin(id string, st story) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.lives[id] = &life{id: id, story: st, began: time.Now()}
 	l.busy[st.pool] = st.alone
 	l.slow[id] = max(1, st.slow)
 }

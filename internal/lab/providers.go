@@ -16,7 +16,6 @@ import (
 	"github.com/faultline-io/faultline/provisioner/provider"
 	"github.com/faultline-io/faultline/provisioner/provider/aap"
 	"github.com/faultline-io/faultline/provisioner/provider/eda"
-	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
 // Pools that providers serve.
@@ -54,15 +53,17 @@ func (c Config) providers() provisioner.Providers {
 
 // serveProviders starts a hub, an automation controller and a rulebook activation. done ends their
 // playbooks.
-func (l *lab) serveProviders(ctx context.Context, work *errgroup.Group, source func(string) *telemetry.Source) (done func()) {
+func (l *lab) serveProviders(ctx context.Context, work *errgroup.Group) (done func()) {
 	takes := func(string, bool) time.Duration { return l.config.scaled(playbookTime) }
+	at := &l.outlets
+	at.hub, at.aap, at.eda = newOutlet(l.sockets.hub), newOutlet(l.sockets.aap), newOutlet(l.sockets.eda)
 	hub := hubsim.New(tokenHub)
-	controller := aapsim.New(aapsim.Config{Instance: "lab", Token: tokenAAP, Takes: takes}, hub, source("aap"))
-	activation := edasim.New(edasim.Config{Instance: "lab", Token: tokenEDA, Takes: takes}, hub, source("eda"))
+	controller := aapsim.New(aapsim.Config{Instance: "lab", Token: tokenAAP, Takes: takes}, hub, l.source(ctx, work, "aap", at.aap))
+	activation := edasim.New(edasim.Config{Instance: "lab", Token: tokenEDA, Takes: takes}, hub, l.source(ctx, work, "eda", at.eda))
 	for _, p := range []struct {
 		listener net.Listener
 		handler  http.Handler
-	}{{l.sockets.hub, hub.Handler()}, {l.sockets.aap, controller.Handler()}, {l.sockets.eda, activation.Handler()}} {
+	}{{at.hub, hub.Handler()}, {at.aap, controller.Handler()}, {at.eda, activation.Handler()}} {
 		work.Go(func() error { return service.ServeOn(ctx, p.listener, p.handler, grace) })
 	}
 	return func() {

@@ -15,6 +15,7 @@ type Truth struct {
 	Outcome      string `json:"outcome"` // none or attributed
 	Layer        string `json:"layer"`
 	Mechanism    string `json:"mechanism"`
+	Fault        string `json:"fault,omitempty"` // that was injected
 }
 
 // TruthFile is the name of the file in the data folder.
@@ -39,6 +40,19 @@ func (t *truths) write(id string, st story) error {
 	if st.layer != "" {
 		line.Outcome = "attributed"
 	}
+	return t.append(line)
+}
+
+// writeFault adds the line of a story that an injected fault has changed.
+func (t *truths) writeFault(id string, st story, f Fault) error {
+	line := Truth{AllocationID: id, Story: st.name, Outcome: f.Expected, Layer: f.Layer, Mechanism: f.Mechanism, Fault: f.Name}
+	if f.Expected != expectAttributed {
+		line.Layer, line.Mechanism = "", ""
+	}
+	return t.append(line)
+}
+
+func (t *truths) append(line Truth) error {
 	text, err := json.Marshal(line)
 	if err != nil {
 		return err

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/faultline-io/faultline/api"
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/rules"
+	"github.com/faultline-io/faultline/internal/lab/score"
+	"github.com/faultline-io/faultline/internal/otlpfile"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/record"
+)
+
+// fileJudge judges what has been written to files so far, as faultline analyze would.
+type fileJudge struct {
+	profile *profile.Profile
+	files   []string
+
+	mu      sync.Mutex
+	read    map[string]int64 // bytes, by file
+	records []*record.Record
+	judged  time.Time
+	cases   map[string]*correlator.Case
+	said    map[string][]string // by allocation: what was ever said of it but "none"
+}
+
+func newFileJudge(p *profile.Profile, files []string) *fileJudge {
+	return &fileJudge{profile: p, files: files, read: map[string]int64{}, said: map[string][]string{}}
+}
+
+// Rule implements score.Judge.
+func (j *fileJudge) Rule(_ context.Context, id string) (score.Ruling, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.gather(); err != nil {
+		return score.Ruling{}, err
+	}
+	return j.rule(id), nil
+}
+
+// Alarms implements score.Judge.
+func (j *fileJudge) Alarms(ctx context.Context, id string) ([]string, error) {
+	if _, err := j.Rule(ctx, id); err != nil {
+		return nil, err
+	}
+	return j.said[id], nil
+}
+
+func (j *fileJudge) rule(id string) score.Ruling {
+	c := j.cases[id]
+	if c == nil {
+		return score.Ruling{}
+	}
+	r := rulingOf(c.Allocation(rules.All()))
+	if words := inWords(r.Outcome, r.Blames); r.Outcome != correlator.None && (len(j.said[id]) == 0 || j.said[id][len(j.said[id])-1] != words) {
+		j.said[id] = append(j.said[id], words)
+	}
+	return r
+}
+
+// gather reads what is new, at most every half second.
+func (j *fileJudge) gather() error {
+	if time.Since(j.judged) < 500*time.Millisecond {
+		return nil
+	}
+	for _, name := range j.files {
+		if err := j.follow(name); err != nil {
+			return err
+		}
+	}
+	fresh := make([]*record.Record, len(j.records)) // a gathering writes its keys into the records
+	for i, r := range j.records {
+		one := *r
+		fresh[i] = &one
+	}
+	j.cases = map[string]*correlator.Case{}
+	for _, c := range correlator.Gather(fresh, nil, j.profile, correlator.Moment{}).Cases() {
+		j.cases[c.ID] = c
+	}
+	j.judged = time.Now()
+	return nil
+}
+
+// follow reads the whole lines that a file has more than when it was last read.
+func (j *fileJudge) follow(name string) error {
+	f, err := os.Open(name)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Seek(j.read[name], io.SeekStart); err != nil {
+		return err
+	}
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return err
+	}
+	text = text[:bytes.LastIndexByte(text, '\n')+1]
+	j.read[name] += int64(len(text))
+	var rejected error
+	reader := otlpfile.Reader{
+		Stdin: bytes.NewReader(text), Record: func(r *record.Record) { j.records = append(j.records, r) },
+		Reject: func(r otlpfile.Rejection) { rejected = fmt.Errorf("%s: %s", name, r.Reason) },
+	}
+	if err := reader.ReadFile(otlpfile.Stdin); err != nil {
+		return err
+	}
+	return rejected
+}
+
+// serverJudge asks a running correlator.
+type serverJudge struct{ question }
+
+// Rule implements score.Judge.
+func (j *serverJudge) Rule(ctx context.Context, id string) (score.Ruling, error) {
+	var a correlator.Allocation
+	if err := j.get(ctx, "/api/v1/allocations/"+url.PathEscape(id), &a); err != nil {
+		if ctx.Err() != nil {
+			return score.Ruling{}, err
+		}
+		return score.Ruling{}, nil //nolint:nilerr // nothing of it has arrived yet, or the server is away: not judged yet
+	}
+	return rulingOf(a), nil
+}
+
+// Alarms implements score.Judge.
+func (j *serverJudge) Alarms(ctx context.Context, id string) ([]string, error) {
+	var h api.History
+	if err := j.get(ctx, "/api/v1/allocations/"+url.PathEscape(id)+"/history", &h); err != nil {
+		return nil, err
+	}
+	var said []string
+	for _, r := range h.Revisions {
+		if v := r.Standing.Verdict; v.Outcome != correlator.None {
+			said = append(said, inWords(v.Outcome, blames(v)))
+		}
+	}
+	return said, nil
+}
+
+func rulingOf(a correlator.Allocation) score.Ruling {
+	r := score.Ruling{Outcome: a.Verdict.Outcome, Blames: blames(a.Verdict)}
+	for _, e := range a.Timeline {
+		if e.Kind == "gap" || e.Severity == "error" || e.Severity == "fatal" {
+			r.Trouble = append(r.Trouble, time.Unix(0, int64(e.Time)))
+		}
+	}
+	return r
+}
+
+// blames are the owners that a verdict names, each once, the strongest first.
+func blames(v correlator.Verdict) []string {
+	var out []string
+	for _, f := range v.Faults {
+		if b := f.Layer + "/" + f.Mechanism; len(out) == 0 || out[len(out)-1] != b {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+func inWords(outcome string, blames []string) string {
+	for _, b := range blames {
+		outcome += " " + b
+	}
+	return outcome
+}

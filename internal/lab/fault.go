@@ -1,0 +1,133 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Fault is one way in which the lab can be made to fail: what really is wrong, where that shows, and what a
+// verdict must say of the allocations that it cost something.
+type Fault struct {
+	Name        string   `json:"name"`
+	Layer       string   `json:"layer"` // whose it is
+	Mechanism   string   `json:"mechanism"`
+	Description string   `json:"description"`
+	ShowsIn     []string `json:"shows_in"` // layers whose records have traces of it
+	Expected    string   `json:"expected"` // attributed, or undetermined where telemetry cannot prove an owner
+
+	providers bool   // it is one of the hub, AAP or EDA, or of the way to them
+	worker    bool   // it is one inside the provisioner, which must listen for it
+	story     string // whose allocations meet it first; "": healthy
+	meets     meeting
+	inject    func(l *lab, t target) (heal func() error, err error)
+}
+
+// meeting says which allocations a fault can have cost something, as the lab knows from their lives.
+type meeting uint8
+
+const (
+	byRequest meeting = iota // a request of their client failed meanwhile
+	byNode                   // somebody worked for them meanwhile, on one of the machines
+	byWork                   // somebody worked for them meanwhile
+	byAAP                    // … by a job of AAP's
+	byEDA                    // … by a job of EDA's
+)
+
+// What a verdict must be.
+const (
+	expectAttributed   = "attributed"
+	expectUndetermined = "undetermined"
+)
+
+// target is what a fault is injected into.
+type target struct {
+	pool  string
+	nodes []string // of byNode
+}
+
+// Faults is the catalog: every fault that the lab can make, by family.
+func Faults() []Fault {
+	return slices.Concat(certFaults(), ingressFaults(), authFaults(), apiFaults(), nodeFaults())
+}
+
+func faultNamed(name string) (Fault, error) {
+	var near []string
+	for _, f := range Faults() {
+		if f.Name == name {
+			return f, nil
+		}
+		if alike(f.Name, name) {
+			near = append(near, f.Name)
+		}
+	}
+	if len(near) > 0 {
+		return Fault{}, fmt.Errorf("no fault is called %q; is it %s?", name, strings.Join(near, ", "))
+	}
+	return Fault{}, fmt.Errorf("no fault is called %q; faultline lab list shows them", name)
+}
+
+// alike tells whether two names share a word, or one begins as the other.
+func alike(have, want string) bool {
+	if want == "" {
+		return false
+	}
+	words := strings.FieldsFunc(have, func(r rune) bool { return r == '_' })
+	for _, w := range strings.FieldsFunc(strings.ToLower(want), func(r rune) bool { return r == '_' || r == '-' || r == ' ' || r == '.' }) {
+		if len(w) > 2 && slices.ContainsFunc(words, func(x string) bool { return strings.HasPrefix(x, w) || strings.HasPrefix(w, x) && len(x) > 2 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// injection is a fault that is on, or was.
+type injection struct {
+	fault  Fault
+	target target
+	from   time.Time
+	to     time.Time // zero: it is on
+	heal   func() error
+	timer  *time.Timer
+}
+
+// met tells whether an allocation met the fault, and whether that cost it something: a request, its end, or
+// more time than such lives take.
+func (i *injection) met(v *life, normal time.Duration) (met, cost bool) {
+	until := i.to
+	if !until.IsZero() {
+		until = until.Add(slack)
+	}
+	switch i.fault.meets {
+	case byRequest:
+		met = v.failedBetween(i.from, until)
+	case byNode:
+		met = slices.Contains(i.target.nodes, v.node) && v.overlaps(i.from, i.to)
+	case byAAP:
+		met = v.story.pool == poolAAP && v.overlaps(i.from, i.to)
+	case byEDA:
+		met = v.story.pool == poolEDA && v.overlaps(i.from, i.to)
+	default:
+		met = v.overlaps(i.from, i.to)
+	}
+	if !met {
+		return false, false
+	}
+	open := v.ended.IsZero() && time.Since(v.began) > time.Duration(max(1, v.story.slow))*normal
+	return true, open || v.failedBetween(i.from, until) || !v.ended.IsZero() && v.end != v.story.end
+}
+
+// slack is how long after its end a fault may still be felt.
+const slack = 2 * time.Second
+
+// Story is the one whose allocations meet the fault first.
+func (f Fault) Story() string {
+	if f.story == "" {
+		return "healthy"
+	}
+	return f.story
+}
+
+// NeedsProviders says whether the fault is one of the hub, AAP or EDA.
+func (f Fault) NeedsProviders() bool { return f.providers }

@@ -1,0 +1,70 @@
+package lab
+
+import (
+	"slices"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/rest"
+)
+
+// normalLife is how long a story may take that goes as it is written, before scaling.
+const normalLife = 25 * time.Second
+
+// life is what the lab itself knows of an allocation: what its client asked for and got, and when.
+type life struct {
+	id       string
+	story    story
+	node     string
+	began    time.Time
+	activeAt time.Time // it had what it wanted from here …
+	givenUp  time.Time // … to here
+	ended    time.Time // zero: it goes on
+	end      string
+	failed   []time.Time // requests that were refused or not answered
+}
+
+// overlaps tells whether somebody had to do something for the allocation between two times; a zero `to` is now.
+func (v *life) overlaps(from, to time.Time) bool {
+	end := func(t time.Time) time.Time {
+		if t.IsZero() {
+			return time.Now()
+		}
+		return t
+	}
+	to = end(to)
+	meets := func(a, b time.Time) bool { return !a.After(to) && !end(b).Before(from) }
+	if v.activeAt.IsZero() {
+		return meets(v.began, v.ended)
+	}
+	return meets(v.began, v.activeAt) || !v.givenUp.IsZero() && meets(v.givenUp, v.ended)
+}
+
+func (v *life) failedBetween(from, to time.Time) bool {
+	return slices.ContainsFunc(v.failed, func(t time.Time) bool { return !t.Before(from) && (to.IsZero() || !t.After(to)) })
+}
+
+func (l *lab) know(id string, f func(*life)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if v := l.lives[id]; v != nil {
+		f(v)
+	}
+}
+
+// requestFailed notes that the allocation's client did not get what it asked for.
+func (l *lab) requestFailed(id string) {
+	l.know(id, func(v *life) { v.failed = append(v.failed, time.Now()) })
+}
+
+// seen notes how the allocation stood when its client looked.
+func (l *lab) seen(a rest.Allocation) {
+	l.know(a.AllocationID, func(v *life) {
+		if a.NodeID != "" {
+			v.node = a.NodeID
+		}
+		if a.State == semconv.Active && v.activeAt.IsZero() {
+			v.activeAt = time.Now()
+		}
+	})
+}

@@ -1,0 +1,138 @@
+package score
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The outcomes of a verdict (telemetry contract §6).
+const (
+	none         = "none"
+	attributed   = "attributed"
+	undetermined = "undetermined"
+)
+
+// Result is how one fault was judged.
+type Result struct {
+	Fault     string        `json:"fault"`
+	Expected  string        `json:"expected"` // layer/mechanism, or undetermined
+	Affected  int           `json:"affected"` // allocations that it cost something
+	Right     int           `json:"right"`    // of these
+	Slowest   time.Duration `json:"slowest"`  // from visible to right
+	Grazed    int           `json:"grazed"`   // that met it and lost nothing
+	Healthy   int           `json:"healthy"`  // that did not meet it
+	Alarms    int           `json:"false_alarms"`
+	Detours   []string      `json:"detours"` // owners that were named before the right one
+	Misses    []string      `json:"misses"`  // in words; empty is a pass
+	Lasted    time.Duration `json:"lasted"`  // for how long it was on
+	Exemplary string        `json:"allocation_id"`
+}
+
+// OK says whether everything was as it must be.
+func (r Result) OK() bool { return len(r.Misses) == 0 }
+
+// is says whether a ruling is the right one.
+func (w *watch) is(r Ruling) bool {
+	if w.fault.Expected != attributed {
+		return r.Outcome == w.fault.Expected
+	}
+	return r.Outcome == attributed && len(r.Blames) == 1 && r.Blames[0] == w.owner()
+}
+
+func (w *watch) result(ctx context.Context) (Result, error) {
+	r := Result{Fault: w.fault.Name, Expected: w.owner(), Detours: []string{}, Misses: []string{}, Lasted: w.healed.Sub(w.since)}
+	if w.fault.Expected != attributed {
+		r.Expected = w.fault.Expected
+	}
+	miss := func(format string, args ...any) { r.Misses = append(r.Misses, fmt.Sprintf(format, args...)) }
+	for id, v := range w.seen {
+		for _, b := range v.wrong {
+			if !slices.Contains(r.Detours, b) {
+				r.Detours = append(r.Detours, b)
+			}
+		}
+		if v.life.Faults != 1 {
+			continue
+		}
+		if !v.life.Cost {
+			r.Grazed++
+			if v.last.Outcome != none && !w.is(v.last) {
+				miss("%s lost nothing and is said to be %s", id, say(v.last))
+			}
+			continue
+		}
+		r.Affected++
+		w.affected(id, v, &r, miss)
+	}
+	if r.Affected == 0 {
+		miss("it cost no allocation anything")
+	}
+	if err := w.bystanders(ctx, &r, miss); err != nil {
+		return r, err
+	}
+	slices.Sort(r.Detours)
+	slices.Sort(r.Misses)
+	return r, nil
+}
+
+// affected scores one allocation that the fault cost something: its owner was named in time, and nobody else is
+// named in the end. What was made good altogether may be forgotten.
+func (w *watch) affected(id string, v *watched, r *Result, miss func(string, ...any)) {
+	if r.Exemplary == "" {
+		r.Exemplary = id
+	}
+	if v.right.IsZero() {
+		miss("%s is said to be %s, after %s", id, say(v.last), time.Since(v.life.Began).Round(time.Second))
+		return
+	}
+	visible := w.since
+	for _, t := range v.last.Trouble {
+		if t.After(w.since) {
+			visible = t
+			break
+		}
+	}
+	took := max(0, v.right.Sub(visible))
+	r.Slowest = max(r.Slowest, took)
+	switch {
+	case took > Limit:
+		miss("%s was judged right only after %s", id, took.Round(time.Second))
+	case w.is(v.last), v.last.Outcome == none && v.life.AsWritten:
+		r.Right++
+	default:
+		miss("%s is said to be %s in the end", id, say(v.last))
+	}
+}
+
+// bystanders looks at those that met no fault: nothing must ever have been said of them.
+func (w *watch) bystanders(ctx context.Context, r *Result, miss func(string, ...any)) error {
+	lives, err := w.stage.Remote.Lives(ctx)
+	if err != nil {
+		return err
+	}
+	for _, v := range lives {
+		if v.Told || v.Faults > 0 || v.Late || !v.Ended.IsZero() && !v.AsWritten || v.Began.Before(w.since.Add(-time.Minute)) {
+			continue
+		}
+		said, err := w.stage.Judge.Alarms(ctx, v.AllocationID)
+		if err != nil {
+			return fmt.Errorf("judge %s: %w", v.AllocationID, err)
+		}
+		r.Healthy++
+		if len(said) > 0 {
+			r.Alarms++
+			miss("%s met no fault (%s) and was said to be %s", v.AllocationID, v.Story, strings.Join(said, ", then "))
+		}
+	}
+	return nil
+}
+
+func say(r Ruling) string {
+	if r.Outcome == "" {
+		return "nothing at all"
+	}
+	return strings.TrimSpace(r.Outcome + " " + strings.Join(r.Blames, " and "))
+}

@@ -1,0 +1,201 @@
+package score
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/lab"
+)
+
+// Limit is how long after a fault's first visible trace its owner must be named.
+const Limit = 60 * time.Second
+
+// Ruling is what a judge says of an allocation at one moment.
+type Ruling struct {
+	Outcome string // none, attributed, contested, undetermined; "": nothing is known of the allocation
+	Blames  []string
+	Trouble []time.Time // failure records in its timeline, and the lapses of what was owed
+}
+
+// Judge gives verdicts.
+type Judge interface {
+	// Rule judges one allocation by what is known now.
+	Rule(ctx context.Context, allocation string) (Ruling, error)
+	// Alarms lists what was ever said of an allocation but "none".
+	Alarms(ctx context.Context, allocation string) ([]string, error)
+}
+
+// Stage is a lab that runs, with somebody who judges what happens there.
+type Stage struct {
+	Remote *lab.Remote
+	Judge  Judge
+	Log    func(format string, args ...any)
+	Look   time.Duration // between two looks
+	Hold   time.Duration // longest time for which a fault stays on
+}
+
+// watched is what was said of one allocation while it was looked at.
+type watched struct {
+	life  lab.Lived
+	last  Ruling
+	right time.Time // first right ruling
+	since time.Time // of the fault
+	wrong []string  // other owners that were named on the way
+}
+
+func (s *Stage) pause(ctx context.Context) error {
+	t := time.NewTimer(s.Look)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Run makes one fault and scores it. The error is one of the experiment; a miss is in the result.
+func (s *Stage) Run(ctx context.Context, f lab.Fault) (Result, error) {
+	w := &watch{stage: s, fault: f, seen: map[string]*watched{}}
+	if err := w.baseline(ctx); err != nil {
+		return Result{}, err
+	}
+	on, err := s.Remote.Inject(ctx, lab.Order{Name: f.Name})
+	if err != nil {
+		return Result{}, err
+	}
+	w.since = on.Since
+	err = w.hold(ctx)
+	if e := s.Remote.Heal(context.WithoutCancel(ctx), f.Name); err == nil {
+		err = e
+	}
+	if err == nil {
+		w.healed = time.Now()
+		err = w.drain(ctx)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return w.result(ctx)
+}
+
+// watch is one experiment.
+type watch struct {
+	stage  *Stage
+	fault  lab.Fault
+	since  time.Time
+	healed time.Time
+	seen   map[string]*watched
+}
+
+// baseline waits until the lab is seen to work.
+func (w *watch) baseline(ctx context.Context) error {
+	for end := time.Now().Add(2 * time.Minute); ; {
+		lives, err := w.stage.Remote.Lives(ctx)
+		if err != nil {
+			return err
+		}
+		well := 0
+		for _, v := range lives {
+			if !v.Ended.IsZero() && v.AsWritten && !v.Told && (v.Story == w.fault.Story() || w.fault.Story() == "aap_cancel") {
+				well++
+			}
+		}
+		if well >= 2 {
+			return nil
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("%s: no two allocations came to their end in two minutes, the lab is not well", w.fault.Name)
+		}
+		if err := w.stage.pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// hold keeps the fault on until everybody whom it has cost something so far is judged right, or its time is over.
+func (w *watch) hold(ctx context.Context) error {
+	for calm := 0; time.Since(w.since) < w.stage.Hold; {
+		if err := w.look(ctx); err != nil {
+			return err
+		}
+		right, open := 0, 0
+		for _, v := range w.seen {
+			switch {
+			case !v.right.IsZero():
+				right++
+			case v.life.Cost:
+				open++
+			}
+		}
+		if calm++; right == 0 || open > 0 {
+			calm = 0
+		}
+		if calm >= 3 {
+			return nil
+		}
+		if err := w.stage.pause(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drain looks on until everybody has come to an end, or has had the time for it.
+func (w *watch) drain(ctx context.Context) error {
+	for end := time.Now().Add(w.stage.Hold); time.Now().Before(end); {
+		if err := w.look(ctx); err != nil {
+			return err
+		}
+		going := 0
+		for _, v := range w.seen {
+			if v.life.Ended.IsZero() || v.life.Cost && v.right.IsZero() && time.Since(v.life.Ended) < Limit/2 {
+				going++
+			}
+		}
+		if going == 0 {
+			return nil
+		}
+		if err := w.stage.pause(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look asks for the verdict on each allocation that has met the fault.
+func (w *watch) look(ctx context.Context) error {
+	lives, err := w.stage.Remote.Lives(ctx)
+	if err != nil {
+		return err
+	}
+	for _, life := range lives {
+		if life.Told || life.Fault != w.fault.Name {
+			continue
+		}
+		v := w.seen[life.AllocationID]
+		if v == nil {
+			if !w.healed.IsZero() && !life.Cost {
+				continue
+			}
+			v = &watched{since: w.since}
+			w.seen[life.AllocationID] = v
+		}
+		v.life = life
+		if v.last, err = w.stage.Judge.Rule(ctx, life.AllocationID); err != nil {
+			return fmt.Errorf("judge %s: %w", life.AllocationID, err)
+		}
+		if w.is(v.last) && v.right.IsZero() {
+			v.right = time.Now()
+		}
+		for _, b := range v.last.Blames {
+			if v.last.Outcome == attributed && !w.is(v.last) && b != w.owner() && (len(v.wrong) == 0 || v.wrong[len(v.wrong)-1] != b) {
+				v.wrong = append(v.wrong, b)
+			}
+		}
+	}
+	return nil
+}
+
+func (w *watch) owner() string { return w.fault.Layer + "/" + w.fault.Mechanism }
