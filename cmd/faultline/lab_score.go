@@ -177,6 +177,9 @@ func (s *scoring) print(out io.Writer, results []score.Result) error {
 			for _, m := range r.Misses {
 				fmt.Fprintf(out, "  %s: %s\n", r.Fault, m)
 			}
+			if len(r.Examples) > 0 {
+				fmt.Fprintf(out, "  %s: see %s\n", r.Fault, strings.Join(r.Examples, ", "))
+			}
 		}
 	}
 	if missed > 0 {

@@ -77,7 +77,7 @@ func (a *api) answer(ctx context.Context, r *http.Request, action, path string) 
 		return status, nil, errors.New("permission denied")
 	case err != nil:
 		a.says.Log(ctx, telemetry.Error, "authorization service: "+err.Error(), slog.String(semconv.ErrorType, "auth_unavailable"))
-		return http.StatusInternalServerError, nil, errors.New("internal: permissions could not be checked")
+		return http.StatusInternalServerError, nil, errors.New("failed to check permissions")
 	}
 	var in, out json.RawMessage
 	if r.Method != http.MethodGet {

@@ -118,8 +118,8 @@ func (i *injection) met(v *life, normal time.Duration) (met, cost bool) {
 	return true, open || v.failedBetween(i.from, until) || !v.ended.IsZero() && v.end != v.story.end
 }
 
-// slack is how long after its end a fault may still be felt.
-const slack = 2 * time.Second
+// slack is how long after its end a fault may still be felt by a request that had begun before.
+const slack = 2 * upstreamTime
 
 // Story is the one whose allocations meet the fault first.
 func (f Fault) Story() string {

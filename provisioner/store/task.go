@@ -152,14 +152,18 @@ func (t *Tx) MoveTask(k *Task, to, reason string) error {
 	return nil
 }
 
-// RenewTask writes a new lease; it tells nothing but the move to running, which the first one makes.
+// RenewTask writes a new lease, and tells it: who judges by a lease that was prolonged in silence would take the
+// agent for late.
 func (t *Tx) RenewTask(k *Task, until time.Time) error {
 	k.Claim.LeaseUntil = until
 	if k.State == semconv.Dispatched {
 		return t.MoveTask(k, semconv.Running, "")
 	}
-	_, err := t.exec(`UPDATE tasks SET lease_until = ? WHERE task_id = ?`, nanos(until), k.ID)
-	return err
+	if _, err := t.exec(`UPDATE tasks SET lease_until = ? WHERE task_id = ?`, nanos(until), k.ID); err != nil {
+		return err
+	}
+	t.sayTask(*k, semconv.Running, "")
+	return nil
 }
 
 // RejectReport tells that a report on a task did not count. Nothing is written.

@@ -28,7 +28,7 @@ type Result struct {
 	Detours   []string      `json:"detours"` // owners that were named before the right one
 	Misses    []string      `json:"misses"`  // in words; empty is a pass
 	Lasted    time.Duration `json:"lasted"`  // for how long it was on
-	Exemplary string        `json:"allocation_id"`
+	Examples  []string      `json:"examples"` // an allocation of each kind of miss
 }
 
 // OK says whether everything was as it must be.
@@ -43,11 +43,17 @@ func (w *watch) is(r Ruling) bool {
 }
 
 func (w *watch) result(ctx context.Context) (Result, error) {
-	r := Result{Fault: w.fault.Name, Expected: w.owner(), Detours: []string{}, Misses: []string{}, Lasted: w.healed.Sub(w.since)}
+	r := Result{Fault: w.fault.Name, Expected: w.owner(), Detours: []string{}, Misses: []string{}, Examples: []string{}, Lasted: w.healed.Sub(w.since)}
 	if w.fault.Expected != attributed {
 		r.Expected = w.fault.Expected
 	}
-	miss := func(format string, args ...any) { r.Misses = append(r.Misses, fmt.Sprintf(format, args...)) }
+	misses := map[string]int{}
+	miss := func(id, format string, args ...any) {
+		words := fmt.Sprintf(format, args...)
+		if misses[words]++; misses[words] == 1 && id != "" {
+			r.Examples = append(r.Examples, id)
+		}
+	}
 	for id, v := range w.seen {
 		for _, b := range v.wrong {
 			if !slices.Contains(r.Detours, b) {
@@ -60,7 +66,7 @@ func (w *watch) result(ctx context.Context) (Result, error) {
 		if !v.life.Cost {
 			r.Grazed++
 			if v.last.Outcome != none && !w.is(v.last) {
-				miss("%s lost nothing and is said to be %s", id, say(v.last))
+				miss(id, "met it, lost nothing, and is said to be %s", say(v.last))
 			}
 			continue
 		}
@@ -68,10 +74,13 @@ func (w *watch) result(ctx context.Context) (Result, error) {
 		w.affected(id, v, &r, miss)
 	}
 	if r.Affected == 0 {
-		miss("it cost no allocation anything")
+		miss("", "it cost no allocation anything")
 	}
 	if err := w.bystanders(ctx, &r, miss); err != nil {
 		return r, err
+	}
+	for words, n := range misses {
+		r.Misses = append(r.Misses, fmt.Sprintf("%d × %s", n, words))
 	}
 	slices.Sort(r.Detours)
 	slices.Sort(r.Misses)
@@ -80,12 +89,9 @@ func (w *watch) result(ctx context.Context) (Result, error) {
 
 // affected scores one allocation that the fault cost something: its owner was named in time, and nobody else is
 // named in the end. What was made good altogether may be forgotten.
-func (w *watch) affected(id string, v *watched, r *Result, miss func(string, ...any)) {
-	if r.Exemplary == "" {
-		r.Exemplary = id
-	}
+func (w *watch) affected(id string, v *watched, r *Result, miss func(string, string, ...any)) {
 	if v.right.IsZero() {
-		miss("%s is said to be %s, after %s", id, say(v.last), time.Since(v.life.Began).Round(time.Second))
+		miss(id, "is said to be %s", say(v.last))
 		return
 	}
 	visible := w.since
@@ -99,16 +105,16 @@ func (w *watch) affected(id string, v *watched, r *Result, miss func(string, ...
 	r.Slowest = max(r.Slowest, took)
 	switch {
 	case took > Limit:
-		miss("%s was judged right only after %s", id, took.Round(time.Second))
+		miss(id, "was judged right later than %s after it was visible", Limit)
 	case w.is(v.last), v.last.Outcome == none && v.life.AsWritten:
 		r.Right++
 	default:
-		miss("%s is said to be %s in the end", id, say(v.last))
+		miss(id, "was judged right, and in the end is said to be %s", say(v.last))
 	}
 }
 
 // bystanders looks at those that met no fault: nothing must ever have been said of them.
-func (w *watch) bystanders(ctx context.Context, r *Result, miss func(string, ...any)) error {
+func (w *watch) bystanders(ctx context.Context, r *Result, miss func(string, string, ...any)) error {
 	lives, err := w.stage.Remote.Lives(ctx)
 	if err != nil {
 		return err
@@ -124,7 +130,7 @@ func (w *watch) bystanders(ctx context.Context, r *Result, miss func(string, ...
 		r.Healthy++
 		if len(said) > 0 {
 			r.Alarms++
-			miss("%s met no fault (%s) and was said to be %s", v.AllocationID, v.Story, strings.Join(said, ", then "))
+			miss(v.AllocationID, "met no fault (%s) and was said to be %s", v.Story, strings.Join(said, ", then "))
 		}
 	}
 	return nil

@@ -123,10 +123,11 @@ func (w *watch) hold(ctx context.Context) error {
 		right, open := 0, 0
 		for _, v := range w.seen {
 			switch {
-			case !v.right.IsZero():
-				right++
-			case v.life.Cost:
+			case !v.life.Cost:
+			case v.right.IsZero():
 				open++
+			default:
+				right++
 			}
 		}
 		if calm++; right == 0 || open > 0 {
