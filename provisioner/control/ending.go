@@ -24,6 +24,9 @@ func Cancel(t *store.Tx, a *store.Allocation, by Asker) error {
 		if err != nil {
 			return err
 		}
+		if n.Occupancy == lifecycle.Fenced {
+			return lifecycle.Refuse(lifecycle.NodeFenced, "allocation "+a.ID, "node "+n.ID+" is fenced")
+		}
 		if err := t.MoveNode(&n, lifecycle.Free, "canceled before any work", lifecycle.NodeFacts{Untouched: !a.Claimed}); err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ func Actions() []Action {
 		},
 		{
 			Name: "cancel", Audit: "cancel", Of: Allocations, Role: access.Operator,
-			Guards: []Guard{reasonGiven, in(semconv.Requested, semconv.Reserved, semconv.Provisioning)},
+			Guards: []Guard{reasonGiven, in(semconv.Requested, semconv.Reserved, semconv.Provisioning), reservedNotFenced},
 			Moves: []Move{
 				{Allocations, semconv.Requested, semconv.Canceled}, {Allocations, semconv.Reserved, semconv.Canceled},
 				{Allocations, semconv.Provisioning, semconv.Canceling}, {Nodes, semconv.Reserved, lifecycle.Free},

@@ -61,6 +61,10 @@ var (
 	nodeNotFenced = Guard{"node_not_fenced", lifecycle.NodeFenced, false, func(w *work) (string, error) {
 		return when(w.node != nil && w.node.Occupancy == lifecycle.Fenced, w.nodeIs()), nil
 	}}
+	// A node that is set aside, and fenced, cannot be given back; its workflow gives up, and cleanup is owed.
+	reservedNotFenced = Guard{"reserved_node_not_fenced", lifecycle.NodeFenced, false, func(w *work) (string, error) {
+		return when(w.allocation.State == semconv.Reserved && w.node != nil && w.node.Occupancy == lifecycle.Fenced, w.nodeIs()), nil
+	}}
 	fenced = Guard{"node_fenced", lifecycle.NodeNotFenced, false, func(w *work) (string, error) {
 		return when(w.node.Occupancy != lifecycle.Fenced, w.nodeIs()), nil
 	}}
