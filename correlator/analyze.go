@@ -73,8 +73,9 @@ type silence struct {
 	from, to int64
 }
 
-// gaps draws what was owed and did not come, at the time by which it should have, and the layers that said
-// nothing where their word would have decided: absence is evidence and has to be seen.
+// gaps draws what was owed and did not come, at the time by which it should have, the layers that said
+// nothing where their word would have decided, and logs that went with a machine's disk: absence is evidence and
+// has to be seen.
 func (c *Case) gaps() []Entry {
 	var out []Entry
 	gap := func(at int64, layer, summary string) {
@@ -87,6 +88,9 @@ func (c *Case) gaps() []Entry {
 	}
 	for _, s := range c.silences {
 		gap(s.from, s.layer, "nothing was heard of "+s.layer+" "+clockRange(s.from, s.to))
+	}
+	for _, w := range c.wipes() {
+		out = append(out, w.gap())
 	}
 	slices.SortStableFunc(out, func(a, b Entry) int { return cmp.Compare(a.Time, b.Time) })
 	return out
