@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
 export CGO_ENABLED := 0
 
-.PHONY: help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-durability examples clean bench-throughput $(addprefix bin/,$(BINARIES))
+.PHONY: help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-durability bench-provisioner examples clean bench-throughput $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -65,6 +65,9 @@ bench-throughput: bin/faultline bin/faultline-collector ## records a CPU second 
 bench-durability: bin/faultline-collector ## 200 kills under load, an outage of six minutes at ten times the hour's rate, a loss of power
 	FAULTLINE_KILLS=200 FAULTLINE_OUTAGE=1800000 FAULTLINE_COLLECTOR_BINARY=$(CURDIR)/bin/faultline-collector \
 	  $(GO) test -count=1 -v -timeout 90m -run 'TestKilledAtRandom|TestLongOutage|TestLossOfPower|TestDisk' ./collector
+
+bench-provisioner: ## 2,000 allocations at once on SQLite and 10,000 on PostgreSQL, 500 kills of each, what telemetry adds to a move
+	$(GO) run ./internal/soak/bench $(ARGS)
 
 bench-live: ## judging as records arrive: 10,000 live allocations, 2,000 events/s, without a store and with one
 	FAULTLINE_LIVE=1 $(GO) test -count=1 -v -timeout 20m -run 'TestLiveLoad|TestLiveStore' ./correlator/live

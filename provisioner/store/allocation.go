@@ -138,3 +138,9 @@ func (t *Tx) markClaimed(allocation string) error {
 	_, err := t.exec(`UPDATE allocations SET claimed = 1 WHERE allocation_id = ?`, allocation)
 	return err
 }
+
+// CountAllocations is the number of those in a state.
+func (t *Tx) CountAllocations(state string) (n int, err error) {
+	err = t.row(`SELECT count(*) FROM allocations WHERE state = ?`, state).Scan(&n)
+	return n, err
+}

@@ -1,0 +1,214 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/faultline-io/faultline/internal/lab/aapsim"
+	"github.com/faultline-io/faultline/internal/lab/hubsim"
+	"github.com/faultline-io/faultline/provisioner"
+	"github.com/faultline-io/faultline/provisioner/provider"
+	"github.com/faultline-io/faultline/provisioner/provider/aap"
+	"github.com/faultline-io/faultline/provisioner/store"
+)
+
+// Kills is how often provisioners are killed while tenants, machines and a provider go on.
+type Kills struct {
+	Target   string // database
+	Times    int
+	Replicas int
+	Machines int
+	Tenants  int           // each has one allocation after another; every third is the provider's
+	Longest  time.Duration // of the life of a process after it serves
+	Patience time.Duration // after the last kill
+	Dir      string        // for configurations and logs
+}
+
+// KillsResult is what came of it.
+type KillsResult struct {
+	Kills              int
+	Ended              map[string]int // allocations by their last state
+	Provided, Launched int            // allocations of the provider, and the provisions it was asked for
+	Work               *Work
+	Events, Duplicates int
+	Took               time.Duration
+	Findings           Findings
+}
+
+// world is what goes on whoever is killed.
+type world struct {
+	receiver   *Receiver
+	controller *aapsim.Controller
+	servers    []*httptest.Server
+	processes  []*process
+}
+
+func (k Kills) build() (w *world, err error) {
+	w = &world{receiver: NewReceiver()}
+	hub := hubsim.New("hub-token")
+	w.controller = aapsim.New(aapsim.Config{
+		Instance: "soak", Token: "aap-token", Queue: 5 * time.Millisecond, Takes: func(string, bool) time.Duration { return rand.N(60 * time.Millisecond) },
+		Launching: func(bool) time.Duration { return rand.N(20 * time.Millisecond) },
+	}, hub, nil)
+	serve := func(h http.Handler) string {
+		s := httptest.NewUnstartedServer(h)
+		s.Config.ErrorLog = slog.NewLogLogger(slog.NewTextHandler(io.Discard, nil), slog.LevelDebug)
+		s.Start()
+		w.servers = append(w.servers, s)
+		return s.URL
+	}
+	c := k.config(serve(w.receiver), serve(w.controller.Handler())+"/api/controller", serve(hub.Handler()))
+	for i := range k.Replicas {
+		p, err := newProcess(k.Dir, fmt.Sprintf("provisioner-%d", i), c)
+		if err != nil {
+			return w, errors.Join(err, w.close())
+		}
+		w.processes = append(w.processes, p)
+	}
+	return w, nil
+}
+
+// config has everything that waits wait shortly: a process lives for less than a second.
+func (k Kills) config(endpoint, controller, hub string) provisioner.Config {
+	c := provisioner.DefaultConfig()
+	c.Database, c.Slow = k.Target, 0
+	c.Telemetry.Endpoint, c.Telemetry.Flush = endpoint, 50*time.Millisecond
+	w := &c.Workflow
+	w.Tick, w.Lease, w.RetryWait, w.CapacityRetry = 50*time.Millisecond, 500*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
+	w.Placement, w.ClaimTimeout, w.JobTime, w.CancelTime, w.JobLease, w.Claims = time.Hour, time.Hour, time.Hour, time.Hour, 3*time.Second, 1<<20
+	c.Fleet.Lease = time.Second
+	c.Outbox.Poll, c.Outbox.FirstWait, c.Outbox.LongestWait, c.Outbox.Lease = 50*time.Millisecond, 20*time.Millisecond, 200*time.Millisecond, 500*time.Millisecond
+	a := provisioner.AAP{Pools: []string{poolProvided}, Config: aap.DefaultConfig()}
+	a.Instance, a.Poll = "soak", 50*time.Millisecond
+	a.API = provider.Endpoint{URL: controller, Token: "aap-token", Timeout: time.Second}
+	a.Hub = provider.Endpoint{URL: hub, Token: "hub-token", Timeout: time.Second}
+	c.Providers.AAP = []provisioner.AAP{a}
+	return c
+}
+
+func (w *world) close() (err error) {
+	for _, p := range w.processes {
+		if p.command != nil && p.command.ProcessState == nil {
+			err = errors.Join(err, p.stop())
+		}
+	}
+	for _, s := range w.servers {
+		s.Close()
+	}
+	w.controller.Close()
+	return err
+}
+
+// Run kills until it has killed often enough, lets everything come to its end, and looks.
+func (k Kills) Run(ctx context.Context) (out KillsResult, err error) {
+	out.Work, out.Ended = &Work{}, map[string]int{}
+	began := time.Now()
+	w, err := k.build()
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	var control, node []string
+	for _, p := range w.processes {
+		if err := p.start(ctx); err != nil {
+			return out, err
+		}
+		control, node = append(control, "http://"+p.config.Control), append(node, "http://"+p.config.Node)
+	}
+	tenants, machines := newCaller(control), newCaller(node)
+	defer tenants.client.CloseIdleConnections()
+	defer machines.client.CloseIdleConnections()
+	working, rest := context.WithCancel(ctx)
+	defer rest()
+	atWork, working := errgroup.WithContext(working)
+	for i := range k.Machines {
+		m, err := enrol(ctx, tenants, machines, fmt.Sprintf("n-%03d", i))
+		if err != nil {
+			return out, fmt.Errorf("enrol: %w", err)
+		}
+		atWork.Go(func() error { machine(working, m, out.Work); return nil })
+	}
+	wanting, enough := context.WithCancel(ctx)
+	defer enough()
+	living, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	want, living := errgroup.WithContext(living)
+	all := make([]tenant, k.Tenants)
+	for i := range all {
+		all[i] = tenant{caller: tenants, name: fmt.Sprintf("%02d", i), ended: map[string]int{}}
+		want.Go(func() error { return all[i].live(living, wanting) })
+	}
+	for out.Kills < k.Times && err == nil {
+		p := w.processes[rand.N(len(w.processes))]
+		pause(ctx, k.Longest)
+		if err = p.kill(); err == nil {
+			out.Kills++
+			err = p.start(ctx)
+		}
+	}
+	enough()
+	late := time.AfterFunc(k.Patience, func() { giveUp(fmt.Errorf("not over %s after the last kill", k.Patience)) })
+	defer late.Stop()
+	if err = errors.Join(err, want.Wait()); err != nil {
+		return out, err
+	}
+	out.Took = time.Since(began)
+	if err := k.look(ctx, w, all, &out); err != nil {
+		return out, err
+	}
+	rest()
+	return out, atWork.Wait()
+}
+
+// look waits until nothing is under way, then checks.
+func (k Kills) look(ctx context.Context, w *world, all []tenant, out *KillsResult) (err error) {
+	s, err := store.Open(ctx, k.Target, store.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := until(ctx, k.Patience, "outbox and journal to be empty", func() (n int, err error) {
+		err = s.View(ctx, "backlogs", func(t *store.Tx) error {
+			a, _, err := t.OutboxBacklog()
+			if err != nil {
+				return err
+			}
+			b, _, err := t.JournalBacklog()
+			n = a + b
+			return err
+		})
+		return n, err
+	}); err != nil {
+		return err
+	}
+	if out.Findings, err = Check(ctx, s, w.receiver); err != nil {
+		return err
+	}
+	for _, t := range all {
+		for state, n := range t.ended {
+			out.Ended[state] += n
+		}
+		for _, id := range t.provided {
+			out.Provided++
+			n := w.controller.Launches(id, false)
+			if out.Launched += n; n > 1 || w.controller.Launches(id, true) > 1 {
+				out.Findings.add(DoubleLaunch, "%s was launched %d times at the provider, and removed %d times", id, n, w.controller.Launches(id, true))
+			}
+		}
+	}
+	if out.Work.Twice > 0 {
+		out.Findings.add(DoubleLaunch, "%d claims were given out twice", out.Work.Twice)
+	}
+	events, again := w.receiver.Events()
+	out.Events, out.Duplicates = len(events), again
+	return nil
+}

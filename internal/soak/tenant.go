@@ -1,0 +1,67 @@
+package soak
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/rest"
+)
+
+// poolProvided is the pool that the provider serves.
+const poolProvided = "virt"
+
+// tenant wants one allocation after another.
+type tenant struct {
+	caller
+	name     string
+	ended    map[string]int
+	provided []string
+}
+
+// live goes on until enough, and sees its last allocation to its end.
+func (t *tenant) live(ctx, enough context.Context) error {
+	for i := 0; enough.Err() == nil; i++ {
+		id, pool := fmt.Sprintf("a-%s-%04d", t.name, i), "p"
+		if i%3 == 2 {
+			pool = poolProvided
+			t.provided = append(t.provided, id)
+		}
+		state, err := t.one(ctx, id, pool, i%5 == 4)
+		if err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+		t.ended[state]++
+	}
+	return nil
+}
+
+// one is the whole life of an allocation; hasty cancels it at some moment of its provisioning.
+func (t *tenant) one(ctx context.Context, id, pool string, hasty bool) (state string, err error) {
+	want := rest.AllocationRequest{AllocationID: id, NodePool: pool, Image: "ocp_virt_vm", RequestedBy: "alice"}
+	if _, err := t.insist(ctx, http.MethodPost, "/v1/allocations", want, nil); err != nil {
+		return "", err
+	}
+	if hasty {
+		pause(ctx, 150*time.Millisecond)
+		_, _ = t.insist(ctx, http.MethodPost, "/v1/allocations/"+id+"/cancel", rest.ActionRequest{Actor: "alice"}, nil) // refused once it is active
+	}
+	for ctx.Err() == nil {
+		var a rest.Allocation
+		if _, err := t.insist(ctx, http.MethodGet, "/v1/allocations/"+id, nil, &a); err != nil {
+			return "", err
+		}
+		switch a.State {
+		case semconv.Released, semconv.Canceled, semconv.Failed, semconv.ReleaseFailed:
+			return a.State, nil
+		case semconv.Active:
+			if _, err := t.insist(ctx, http.MethodPost, "/v1/allocations/"+id+"/release", rest.ActionRequest{Actor: "alice"}, nil); err != nil {
+				return "", err
+			}
+		}
+		pause(ctx, 30*time.Millisecond)
+	}
+	return "", ctx.Err()
+}
