@@ -57,29 +57,40 @@ func newTelemetry(set component.TelemetrySettings, x *identity.Index) (*telemetr
 		1, 5, 15, 60, 300, 900, 3600, 14400, 86400, 259200)
 	histogram(&t.lookup, "faultline_identity_lookup_duration_seconds", "Time to look up whose a record was; one record of a batch is measured.",
 		100e-9, 250e-9, 500e-9, 1e-6, 2.5e-6, 5e-6, 10e-6, 25e-6, 100e-6, 1e-3, 10e-3)
-	subjects, err := meter.Int64ObservableGauge("faultline_identity_index_subjects", metric.WithUnit("{subject}"),
-		metric.WithDescription("Identifiers that are remembered."))
-	errs = append(errs, err)
-	evicted, err := meter.Int64ObservableCounter("faultline_identity_index_evicted_total", metric.WithUnit("{subject}"),
-		metric.WithDescription("Identifiers that were forgotten to make room."))
-	errs = append(errs, err)
-	full, err := meter.Int64ObservableCounter("faultline_identity_index_full_total", metric.WithUnit("{subject}"),
-		metric.WithDescription("Identifiers that were not remembered because max_subjects was reached."))
-	errs = append(errs, err)
-	if err := errors.Join(errs...); err != nil {
+	index, err := observeIndex(meter, x)
+	if err = errors.Join(append(errs, err)...); err != nil {
 		return nil, fmt.Errorf("create metrics: %w", err)
 	}
-	t.registration, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+	t.registration = index
+	return t, nil
+}
+
+// observeIndex shows what the index holds and what it had to let go.
+func observeIndex(meter metric.Meter, x *identity.Index) (metric.Registration, error) {
+	subjects, err := meter.Int64ObservableGauge("faultline_identity_index_subjects", metric.WithUnit("{subject}"),
+		metric.WithDescription("Identifiers that are remembered."))
+	errs, all := []error{err}, []metric.Observable{subjects}
+	counter := func(name, unit, what string) metric.Int64ObservableCounter {
+		c, err := meter.Int64ObservableCounter(name, metric.WithUnit(unit), metric.WithDescription(what))
+		errs, all = append(errs, err), append(all, c)
+		return c
+	}
+	evicted := counter("faultline_identity_index_evicted_total", "{subject}", "Identifiers that were forgotten to make room.")
+	full := counter("faultline_identity_index_full_total", "{subject}", "Identifiers that were not remembered because max_subjects was reached.")
+	trimmed := counter("faultline_identity_index_trimmed_total", "{fact}", "Bindings that were forgotten because their identifier had hundreds of them.")
+	tangled := counter("faultline_identity_index_tangled_total", "{lookup}", "Look-ups that were given up because bindings led to ever more bindings.")
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		s := x.Stats()
 		o.ObserveInt64(subjects, int64(s.Subjects))
 		o.ObserveInt64(full, int64(s.Full))
 		o.ObserveInt64(evicted, int64(s.Evicted))
+		o.ObserveInt64(trimmed, int64(s.Trimmed))
+		o.ObserveInt64(tangled, int64(s.Tangled))
 		return nil
-	}, subjects, full, evicted)
-	if err != nil {
-		return nil, fmt.Errorf("create metrics: %w", err)
-	}
-	return t, nil
+	}, all...)
 }
 
 func (t *telemetry) stop() error { return t.registration.Unregister() }
