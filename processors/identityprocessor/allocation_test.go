@@ -23,6 +23,9 @@ func TestAllocationsPerRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		made := allocationBatch(records, resource, record)
+		if resource == nil {
+			made = resourceBatch(records)
+		}
 		pass := func(do bool) float64 {
 			return testing.AllocsPerRun(10, func() {
 				ld := plog.NewLogs()
@@ -46,6 +49,7 @@ func TestAllocationsPerRecord(t *testing.T) {
 		rl.Resource().Attributes().PutStr("workflow_id", "w-1")
 		rl.Resource().Attributes().PutStr("node_id", "n-1")
 	}, func(int, plog.LogRecord) {})
+	f("three on the resource of each record", 0.10, nil, func(int, plog.LogRecord) {})
 	f("one on the record, three stamped", 0.10, func(plog.ResourceLogs) {}, func(i int, lr plog.LogRecord) {
 		lr.Attributes().PutStr("task_id", fmt.Sprintf("t-%d", i))
 	})
@@ -56,12 +60,27 @@ func TestAllocationsPerRecord(t *testing.T) {
 	})
 }
 
+// resourceBatch is one batch of records that each have a resource of their own.
+func resourceBatch(n int) plog.Logs {
+	ld := plog.NewLogs()
+	for i := range n {
+		allocationBatch(1, func(rl plog.ResourceLogs) {
+			for _, name := range []string{"allocation_id", "workflow_id", "node_id"} {
+				rl.Resource().Attributes().PutStr(name, fmt.Sprintf("%s-%d", name, i))
+			}
+		}, func(int, plog.LogRecord) {}).ResourceLogs().MoveAndAppendTo(ld.ResourceLogs())
+	}
+	return ld
+}
+
 // allocationBatch is one batch of ordinary records under one resource.
 func allocationBatch(n int, resource func(plog.ResourceLogs), record func(int, plog.LogRecord)) plog.Logs {
 	ld := plog.NewLogs()
 	rl := ld.ResourceLogs().AppendEmpty()
 	rl.Resource().Attributes().PutStr("service.name", "checkout")
-	resource(rl)
+	if resource != nil {
+		resource(rl)
+	}
 	sl := rl.ScopeLogs().AppendEmpty()
 	for i := range n {
 		lr := sl.LogRecords().AppendEmpty()

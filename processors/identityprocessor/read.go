@@ -170,7 +170,11 @@ func (p *identityProcessor) learn(r *record.Record, t *tally) carried {
 
 // leave says on the resource, once, what holds for all its records.
 func (r *reading) leave() {
-	if r.explicit && !r.ignored {
-		putNew(r.resource.Attributes(), semconv.IdentityVia, string(identity.Explicit))
+	attrs := r.resource.Attributes()
+	if !r.explicit || r.ignored || has(attrs, semconv.IdentityVia) {
+		return
 	}
+	to := r.t.room(attrs, 1)
+	r.t.slab.left++ // it is no record
+	to.put(semconv.IdentityVia, string(identity.Explicit))
 }
