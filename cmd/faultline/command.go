@@ -17,6 +17,6 @@ Run all of it on this machine:        faultline up`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(upCommand(), analyzeCommand(), timelineCommand(), verdictCommand(), listCommand(), eventsCommand(), searchCommand(), stuckCommand(), driftCommand(), incidentsCommand(), rulesCommand(), profileCommand(), storeCommand(), migrateCommand(), setupCommand(), labCommand(), benchCommand())
+	root.AddCommand(upCommand(), analyzeCommand(), timelineCommand(), verdictCommand(), listCommand(), eventsCommand(), searchCommand(), stuckCommand(), driftCommand(), incidentsCommand(), recoverCommand(), rulesCommand(), profileCommand(), storeCommand(), migrateCommand(), setupCommand(), labCommand(), benchCommand())
 	return root
 }

@@ -23,6 +23,7 @@ const (
 	exitError    = 1 // usage or I/O error
 	exitRejected = 3 // some input was rejected, the answer is whole all the same
 	exitPending  = 4 // a dry run found something to do
+	exitRefused  = 5 // what was asked for is not allowed
 )
 
 func main() { os.Exit(run()) }
@@ -40,5 +41,8 @@ func run() int {
 		return exitPending
 	}
 	fmt.Fprintln(os.Stderr, "faultline: "+err.Error())
+	if errors.Is(err, errRefused) {
+		return exitRefused
+	}
 	return exitError
 }

@@ -13,8 +13,9 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"faultline": func() { os.Exit(run()) },
-		"tell":      tell,
+		"faultline":   func() { os.Exit(run()) },
+		"tell":        tell,
+		"provisioner": runProvisioner, "await": await, "strand": strand,
 	})
 }
 
@@ -38,5 +39,5 @@ func tell() {
 }
 
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: filepath.Join("testdata", "script")})
+	testscript.Run(t, testscript.Params{Dir: filepath.Join("testdata", "script"), Setup: addresses})
 }

@@ -44,14 +44,14 @@ func Actions() []Action {
 	return []Action{
 		{
 			Name: "retry-release", Audit: "retry_release", Of: Allocations, Role: access.Operator,
-			Guards: []Guard{reasonGiven, noOpenWorkflow, in(semconv.ReleaseFailed), nodeNotFenced},
+			Guards: []Guard{reasonGiven, noOpenWorkflow, in("release_has_failed", semconv.ReleaseFailed), nodeNotFenced},
 			Moves:  []Move{{Allocations, semconv.ReleaseFailed, semconv.Releasing}},
 			Does:   "Starts the release again, as a new workflow of the same allocation.",
 			When:   "The cause of the failed release is mended.", do: retryRelease,
 		},
 		{
 			Name: "force-release", Audit: "force_release", Of: Allocations, Role: access.Admin,
-			Guards: []Guard{reasonGiven, noOpenWorkflow, in(semconv.ReleaseFailed, semconv.Failed, semconv.Active, semconv.Degraded)},
+			Guards: []Guard{reasonGiven, noOpenWorkflow, in("allocation_to_release", semconv.ReleaseFailed, semconv.Failed, semconv.Active, semconv.Degraded)},
 			Moves: []Move{
 				{Allocations, semconv.ReleaseFailed, semconv.Releasing}, {Allocations, semconv.Failed, semconv.Releasing},
 				{Allocations, semconv.Active, semconv.Releasing}, {Allocations, semconv.Degraded, semconv.Releasing},
@@ -62,7 +62,7 @@ func Actions() []Action {
 		},
 		{
 			Name: "force-cleanup", Audit: "force_cleanup", Of: Allocations, Role: access.Admin,
-			Guards: []Guard{reasonGiven, noOpenWorkflow, in(semconv.ReleaseFailed, semconv.Failed), noOpenWork, nodeInCleanup, verifiedAbsent},
+			Guards: []Guard{reasonGiven, noOpenWorkflow, in("allocation_ended_badly", semconv.ReleaseFailed, semconv.Failed), noOpenWork, nodeInCleanup, verifiedAbsent},
 			Moves: []Move{
 				{Allocations, semconv.ReleaseFailed, semconv.Released},
 				{Nodes, lifecycle.Cleanup, lifecycle.Free}, {Nodes, lifecycle.Fenced, lifecycle.Free},
@@ -72,7 +72,7 @@ func Actions() []Action {
 		},
 		{
 			Name: "cancel", Audit: "cancel", Of: Allocations, Role: access.Operator,
-			Guards: []Guard{reasonGiven, in(semconv.Requested, semconv.Reserved, semconv.Provisioning), reservedNotFenced},
+			Guards: []Guard{reasonGiven, in("allocation_not_active_yet", semconv.Requested, semconv.Reserved, semconv.Provisioning), reservedNotFenced},
 			Moves: []Move{
 				{Allocations, semconv.Requested, semconv.Canceled}, {Allocations, semconv.Reserved, semconv.Canceled},
 				{Allocations, semconv.Provisioning, semconv.Canceling}, {Nodes, semconv.Reserved, lifecycle.Free},
@@ -88,7 +88,7 @@ func Actions() []Action {
 		},
 		{
 			Name: "fence", Audit: "fence", Of: Nodes, Role: access.Operator,
-			Guards: []Guard{reasonGiven, occupied(lifecycle.Free, semconv.Reserved, lifecycle.Occupied, lifecycle.Cleanup)},
+			Guards: []Guard{reasonGiven, occupied("node_not_fenced_yet", lifecycle.Free, semconv.Reserved, lifecycle.Occupied, lifecycle.Cleanup)},
 			Moves: []Move{
 				{Nodes, lifecycle.Free, lifecycle.Fenced}, {Nodes, semconv.Reserved, lifecycle.Fenced},
 				{Nodes, lifecycle.Occupied, lifecycle.Fenced}, {Nodes, lifecycle.Cleanup, lifecycle.Fenced},
@@ -106,7 +106,7 @@ func Actions() []Action {
 		{
 			Name: "re-enrol", Audit: "re_enrol", Of: Nodes, Role: access.Admin,
 			Guards: []Guard{reasonGiven, noClaim},
-			Does:   "Issues a one-time token with which the node's agent enrols as a new installation; when it does, the one before is superseded and what it reports is refused.",
+			Does:   "Issues a one-time token with which the node's agent enrols as a new installation. When it does, the one before is superseded and what it reports is refused.",
 			When:   "The machine was installed anew, or its agent has lost its identity.", do: reEnrol,
 		},
 		{

@@ -188,7 +188,7 @@ func (a Action) perform(w *work) (*Refusal, error) {
 		err = a.do(w)
 		var move *lifecycle.Refusal
 		if errors.As(err, &move) {
-			refused, err = &Refusal{Guard: "lifecycle", Cause: move}, nil
+			refused, err = &Refusal{Guard: "lifecycle", Cause: move, SatisfiedBy: move.Reason.Remedy()}, nil
 		}
 	}
 	if refused != nil && err == nil {

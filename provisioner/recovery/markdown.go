@@ -22,7 +22,7 @@ func Markdown() string {
 		for _, g := range a.Guards {
 			if !seen[g.Name] {
 				seen[g.Name] = true
-				_, _ = fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", g.Name, g.Refusal, g.Refusal.Remedy())
+				_, _ = fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", g.Name, g.Refusal, g.SatisfiedBy())
 			}
 		}
 	}

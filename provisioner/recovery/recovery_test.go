@@ -209,7 +209,7 @@ func TestForcedReleaseAndCleanup(t *testing.T) {
 		bare = asks("a-1")
 		bare.Absent = false
 		b.refused(recovery.Allocations, "force-cleanup", bare, "verified_absent", lifecycle.EvidenceMissing)
-		b.refused(recovery.Allocations, "cancel", asks("a-1"), "allocation_in_requested_or_reserved_or_provisioning", lifecycle.IllegalMove)
+		b.refused(recovery.Allocations, "cancel", asks("a-1"), "allocation_not_active_yet", lifecycle.IllegalMove)
 		if got := b.state("a-1", node, message); got != "release_failed/fenced/pending" {
 			t.Fatal(got)
 		}
@@ -235,7 +235,7 @@ func TestForcedReleaseAndCleanup(t *testing.T) {
 			t.Fatalf("%+v", row)
 		}
 		// The refusals are in the log, with the guard.
-		if row := b.rows()[1]; row.Outcome != store.Refused || !strings.HasPrefix(row.Detail, "guard allocation_in_requested") || row.Evidence != "" {
+		if row := b.rows()[1]; row.Outcome != store.Refused || !strings.HasPrefix(row.Detail, "guard allocation_not_active_yet") || row.Evidence != "" {
 			t.Fatalf("%+v", row)
 		}
 
@@ -282,7 +282,7 @@ func TestAKeyIsOneRequest(t *testing.T) {
 		// Another caller's key is another key; and what was refused leaves its key free.
 		theirs := r
 		theirs.By.Actor = "lou"
-		b.refused(recovery.Allocations, "retry-release", theirs, "allocation_in_release_failed", lifecycle.IllegalMove)
+		b.refused(recovery.Allocations, "retry-release", theirs, "release_has_failed", lifecycle.IllegalMove)
 		b.update(func(t *store.Tx) error {
 			a, err := t.Allocation("a-1")
 			if err != nil {

@@ -23,7 +23,7 @@ func TestTable(t *testing.T) {
 		}
 		seen[a.Name], seen[a.Audit] = true, true
 		for _, g := range a.Guards {
-			if g.Refusal.Remedy() == "" {
+			if g.SatisfiedBy() == "" || g.Refusal.Remedy() == "" {
 				t.Errorf("%s: guard %s says nothing of what would satisfy it", a.Name, g.Name)
 			}
 		}

@@ -60,7 +60,9 @@ func problemOf(err error) Problem {
 		p.Status, p.Detail = wrong.status, wrong.detail
 	case errors.As(err, &refused):
 		p.Status, p.Detail, p.Reason = http.StatusConflict, refused.Error(), string(refused.Reason)
-		p.SatisfiedBy = refused.Reason.Remedy()
+		if p.SatisfiedBy = refused.Reason.Remedy(); stuck != nil {
+			p.SatisfiedBy = stuck.SatisfiedBy
+		}
 		switch refused.Reason {
 		case lifecycle.UnknownNode:
 			p.Status = http.StatusNotFound

@@ -32,7 +32,7 @@ func (h controlHandlers) actions(c echo.Context) error {
 			Name: a.Name, Of: a.Of, Path: "/v1/recovery/" + string(a.Of) + "/{id}/" + a.Name, Role: a.Role, Does: a.Does, When: a.When, Moves: a.Moves, AuditAction: a.Audit,
 		}
 		for _, g := range a.Guards {
-			line.Guards = append(line.Guards, RecoveryGuard{g.Name, string(g.Refusal), g.Refusal.Remedy()})
+			line.Guards = append(line.Guards, RecoveryGuard{g.Name, string(g.Refusal), g.SatisfiedBy()})
 		}
 		out.Actions = append(out.Actions, line)
 	}
