@@ -16,31 +16,37 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
-// Cost is what telemetry adds to the time of a transition: the same transactions on the same database,
-// in small turns with and without it, so that whatever else the machine does strikes both.
+// Cost is what telemetry adds to the time of a transition: the same transactions on two databases of one
+// server or disk, in small turns with and without it, so that whatever else the machine does strikes both.
 type Cost struct {
-	Target string
-	Moves  int // of each kind
-	Turn   int // moves of one turn; 0: 100
+	Silent, Telling string // databases
+	Moves           int    // of each kind
 }
 
 // CostResult is what came of it.
 type CostResult struct {
-	Off, On time.Duration // of one move: the median of the turns
-	Ratio   float64       // the median of the turns' ratios
-	Spread  string        // their quartiles
+	Off, On Times
+	Records float64 // events and spans that one move tells of
 }
 
+// Times are those of one move.
+type Times struct{ Quarter, Median, Mean time.Duration } // Mean: without the slowest twentieth
+
+// Added is what On has more than Off, of the median.
+func (r CostResult) Added() float64 { return float64(r.On.Median)/float64(r.Off.Median) - 1 }
+
+// movesATurn is short: what else the machine does changes slowly beside it.
+const movesATurn = 8
+
 // Run times moves of allocations between active and degraded: one transaction that reads the
-// allocation, moves it, and tells it, in the span of a request.
+// allocation, moves it, and tells it, in the span of a request. Those to active leave a message in
+// the outbox.
 func (c Cost) Run(ctx context.Context) (out CostResult, err error) {
-	if c.Turn == 0 {
-		c.Turn = 100
-	}
-	receiver := httptest.NewServer(NewReceiver())
-	defer receiver.Close()
+	receiver := NewReceiver()
+	server := httptest.NewServer(receiver)
+	defer server.Close()
 	said := telemetry.DefaultConfig()
-	said.Endpoint, said.Queue = receiver.URL, 1<<20
+	said.Endpoint, said.Queue = server.URL, 1<<20
 	log := slog.New(slog.DiscardHandler)
 	emitter, err := telemetry.Open(said, log)
 	if err != nil {
@@ -48,12 +54,12 @@ func (c Cost) Run(ctx context.Context) (out CostResult, err error) {
 	}
 	defer func() { err = errors.Join(err, emitter.Close(ctx)) }()
 	says := emitter.Source("provisioner")
-	silent, err := store.Open(ctx, c.Target, store.Options{})
+	silent, err := store.Open(ctx, c.Silent, store.Options{})
 	if err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, silent.Close()) }()
-	telling, err := store.Open(ctx, c.Target, store.Options{DB: emitter.Source("db"), Says: says, Relay: emitter.Source("outbox-relay"), Journal: true})
+	telling, err := store.Open(ctx, c.Telling, store.Options{DB: emitter.Source("db"), Says: says, Relay: emitter.Source("outbox-relay"), Journal: true})
 	if err != nil {
 		return out, err
 	}
@@ -68,25 +74,32 @@ func (c Cost) Run(ctx context.Context) (out CostResult, err error) {
 	if err != nil {
 		return out, err
 	}
-	var off, on []time.Duration
-	var ratios []float64
-	for turn := 0; turn*c.Turn < c.Moves; turn++ {
-		a, err := c.turn(ctx, silent, nil, ids, turn)
-		if err != nil {
-			return out, err
-		}
-		b, err := c.turn(ctx, telling, says, ids, turn)
-		if err != nil {
-			return out, err
-		}
-		off, on, ratios = append(off, a), append(on, b), append(ratios, float64(b)/float64(a))
+	if _, err := seed(ctx, telling); err != nil {
+		return out, err
 	}
-	slices.Sort(off)
-	slices.Sort(on)
-	slices.Sort(ratios)
-	n := len(ratios)
-	out = CostResult{off[n/2], on[n/2], ratios[n/2], fmt.Sprintf("quartiles %+.1f and %+.1f %%, %d turns", 100*(ratios[n/4]-1), 100*(ratios[3*n/4]-1), n)}
+	var off, on []time.Duration
+	before := emitter.Stats().Taken
+	for turn := 0; turn*movesATurn < c.Moves; turn++ {
+		if off, err = c.turn(ctx, silent, nil, ids, turn, off); err != nil {
+			return out, err
+		}
+		if on, err = c.turn(ctx, telling, says, ids, turn, on); err != nil {
+			return out, err
+		}
+	}
+	events, _ := receiver.Events()
+	out = CostResult{timesOf(off), timesOf(on), float64(uint64(len(events))+emitter.Stats().Taken-before) / float64(len(on))}
 	return out, nil
+}
+
+func timesOf(all []time.Duration) (t Times) {
+	slices.Sort(all)
+	kept := all[:len(all)*19/20]
+	var sum time.Duration
+	for _, d := range kept {
+		sum += d
+	}
+	return Times{all[len(all)/4], all[len(all)/2], sum / time.Duration(len(kept))}
 }
 
 // seed makes allocations that are active.
@@ -113,11 +126,11 @@ func seed(ctx context.Context, s *store.Store) (ids []string, err error) {
 	return ids, nil
 }
 
-// turn is the mean time of one move.
-func (c Cost) turn(ctx context.Context, s *store.Store, says *telemetry.Source, ids []string, turn int) (time.Duration, error) {
-	began := time.Now()
-	for i := range c.Turn {
-		id := ids[(turn*c.Turn+i)%len(ids)]
+// turn appends the times of some moves.
+func (c Cost) turn(ctx context.Context, s *store.Store, says *telemetry.Source, ids []string, turn int, times []time.Duration) ([]time.Duration, error) {
+	for i := range movesATurn {
+		id := ids[(turn*movesATurn+i)%len(ids)]
+		began := time.Now()
 		ctx, span := says.Start(telemetry.With(ctx, semconv.AllocationID, id, semconv.CorrelationID, "c-1"), "health", telemetry.Internal)
 		err := s.Update(ctx, "move allocation", func(t *store.Tx) error {
 			a, err := t.Allocation(id)
@@ -132,8 +145,9 @@ func (c Cost) turn(ctx context.Context, s *store.Store, says *telemetry.Source, 
 		})
 		span.End()
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
+		times = append(times, time.Since(began))
 	}
-	return time.Since(began) / time.Duration(c.Turn), nil
+	return times, nil
 }

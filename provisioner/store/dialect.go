@@ -28,9 +28,9 @@ type dialect struct {
 // dialectOf tells a DSN from the path of a file.
 func dialectOf(target string) *dialect {
 	if strings.HasPrefix(target, "postgres://") || strings.HasPrefix(target, "postgresql://") {
-		return &postgres
+		return &onPostgres
 	}
-	return &sqlite
+	return &onSQLite
 }
 
 // Redacted is the target of Open without a password, for logs.

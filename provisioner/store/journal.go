@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"fmt"
+	"math/bits"
 	"strings"
 	"time"
 
@@ -20,10 +21,7 @@ func (t *Tx) writeJournal() error {
 	if !t.store.options.Journal || len(t.told) == 0 {
 		return nil
 	}
-	p, err := telemetry.Pack(t.told)
-	if err != nil {
-		return err
-	}
+	p := telemetry.Pack(t.told)
 	if _, err := t.exec(`INSERT INTO journal (at, records, logs, traces) VALUES (?, ?, ?, ?)`, nanos(t.Now()), p.Records, orEmpty(p.Logs), orEmpty(p.Traces)); err != nil {
 		return fmt.Errorf("insert journal row: %w", err)
 	}
@@ -69,11 +67,12 @@ func (t *Tx) ForgetJournal(rows []JournalRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	seqs := make([]any, len(rows))
-	for i, r := range rows {
-		seqs[i] = r.Seq
+	n := 1 << bits.Len(uint(len(rows)-1)) // few different statements
+	seqs := make([]any, n)
+	for i := range seqs {
+		seqs[i] = rows[min(i, len(rows)-1)].Seq
 	}
-	_, err := t.exec(`DELETE FROM journal WHERE seq IN (?`+strings.Repeat(", ?", len(rows)-1)+`)`, seqs...)
+	_, err := t.exec(`DELETE FROM journal WHERE seq IN (?`+strings.Repeat(", ?", n-1)+`)`, seqs...)
 	return err
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// postgres is a server that several replicas share. Whoever changes anything of an allocation holds the
+// onPostgres is a server that several replicas share. Whoever changes anything of an allocation holds the
 // allocation's row first, so that all of them see what they would see if they took turns.
-var postgres = dialect{
+var onPostgres = dialect{
 	system: "postgresql",
 	shared: true,
 	opens:  openPostgres,

@@ -3,14 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"net/url"
-
-	_ "modernc.org/sqlite" // driver "sqlite"
 )
 
-// sqlite is one file for one process. Writers take turns.
-var sqlite = dialect{
+// onSQLite is one file for one process. Writers take turns.
+var onSQLite = dialect{
 	system: "sqlite",
 	opens:  openSQLite,
 	query:  same,
@@ -23,15 +20,11 @@ func openSQLite(_ context.Context, path string) (writer, reader *sql.DB, err err
 	// synchronous(FULL): what a client was told survives a power cut.
 	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}}
 	file := (&url.URL{Scheme: "file", Opaque: url.PathEscape(path)}).String()
-	if writer, err = sql.Open("sqlite", file+"?"+pragmas.Encode()+"&_txlock=immediate"); err != nil {
-		return nil, nil, err
-	}
+	writer = sql.OpenDB(connector{file + "?" + pragmas.Encode() + "&_txlock=immediate"})
 	writer.SetMaxOpenConns(1)
 	pragmas.Add("_pragma", "query_only(1)")
-	if reader, err = sql.Open("sqlite", file+"?"+pragmas.Encode()); err != nil {
-		_ = writer.Close()
-		return nil, nil, fmt.Errorf("for reading: %w", err)
-	}
+	reader = sql.OpenDB(connector{file + "?" + pragmas.Encode()})
 	reader.SetMaxOpenConns(4)
+	reader.SetMaxIdleConns(4)
 	return writer, reader, nil
 }

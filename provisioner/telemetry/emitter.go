@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,10 +18,11 @@ type Emitter struct {
 	file   *fileSink
 	post   *postSink
 
-	mu     sync.RWMutex // held for reading while a record is queued, so that Close may close the queue
-	closed bool
-	queue  chan Record
-	done   chan struct{}
+	mu      sync.Mutex // guards pending and closed
+	pending []Record
+	closed  bool
+	wake    chan struct{} // a batch is full, or no more are taken
+	done    chan struct{}
 
 	taken, dropped atomic.Uint64
 	full           seldom // the warning that the queue is full
@@ -34,7 +36,7 @@ type Stats struct {
 
 // Open starts an emitter. log gets what goes wrong with the telemetry itself.
 func Open(c Config, log *slog.Logger) (*Emitter, error) {
-	e := &Emitter{config: c, log: log, now: time.Now, queue: make(chan Record, c.Queue), done: make(chan struct{})}
+	e := &Emitter{config: c, log: log, now: time.Now, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	if c.File != "" {
 		f, err := openFile(c.File, log)
 		if err != nil {
@@ -53,50 +55,63 @@ func Open(c Config, log *slog.Logger) (*Emitter, error) {
 func (e *Emitter) Stats() Stats { return Stats{e.taken.Load(), e.dropped.Load()} }
 
 // Waiting is the number of records in the queue.
-func (e *Emitter) Waiting() int { return len(e.queue) }
+func (e *Emitter) Waiting() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.pending)
+}
 
+// take queues a record. Whoever speaks does not wake whoever sends for each: it comes by itself before long.
 func (e *Emitter) take(r Record) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	if e.closed {
-		e.dropped.Add(1)
-		return
+	e.mu.Lock()
+	closed, full := e.closed, len(e.pending) >= e.config.Queue
+	if !closed && !full {
+		e.pending = append(e.pending, r)
 	}
-	select {
-	case e.queue <- r:
-		e.taken.Add(1)
-	default:
+	n := len(e.pending)
+	e.mu.Unlock()
+	switch {
+	case closed:
+		e.dropped.Add(1)
+	case full:
 		e.dropped.Add(1)
 		if e.full.may(e.now()) {
 			e.log.Warn("telemetry queue is full, records are dropped", "queue", e.config.Queue)
 		}
+	default:
+		e.taken.Add(1)
+		if n%e.config.Batch == 0 {
+			e.nudge()
+		}
 	}
 }
 
-// run collects batches until the queue is closed and empty.
+func (e *Emitter) nudge() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run sends what is pending, in batches, until no more are taken and none is left.
 func (e *Emitter) run() {
 	defer close(e.done)
 	tick := time.NewTicker(e.config.Flush)
 	defer tick.Stop()
-	pending := make([]Record, 0, e.config.Batch)
-	flush := func() {
-		if len(pending) > 0 {
-			e.send(encode(pending))
-			pending = pending[:0]
-		}
-	}
 	for {
 		select {
-		case r, ok := <-e.queue:
-			if !ok {
-				flush()
-				return
-			}
-			if pending = append(pending, r); len(pending) == e.config.Batch {
-				flush()
-			}
+		case <-e.wake:
 		case <-tick.C:
-			flush()
+		}
+		e.mu.Lock()
+		all, closed := e.pending, e.closed
+		e.pending = nil
+		e.mu.Unlock()
+		for batch := range slices.Chunk(all, e.config.Batch) {
+			e.send(encode(batch))
+		}
+		if closed {
+			return
 		}
 	}
 }
@@ -119,8 +134,8 @@ func (e *Emitter) Close(ctx context.Context) error {
 		return nil
 	}
 	e.closed = true
-	close(e.queue)
 	e.mu.Unlock()
+	e.nudge()
 	<-e.done
 	if e.post != nil {
 		e.post.close(ctx)

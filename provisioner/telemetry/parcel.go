@@ -27,21 +27,28 @@ func (r Record) Say() {
 }
 
 // Pack makes a parcel; records that are none are left out.
-func Pack(records []Record) (p Parcel, err error) {
-	b := encode(records)
-	if n := b.logs.LogRecordCount(); n > 0 {
-		p.Records += n
-		if p.Logs, err = plogotlp.NewExportRequestFromLogs(b.logs).MarshalProto(); err != nil {
-			return p, fmt.Errorf("encode logs: %w", err)
+func Pack(records []Record) Parcel {
+	var p Parcel
+	logs, spans := 0, 0
+	for _, r := range records {
+		switch {
+		case r.log != nil:
+			logs++
+		case r.span != nil:
+			spans++
 		}
 	}
-	if n := b.traces.SpanCount(); n > 0 {
-		p.Records += n
-		if p.Traces, err = ptraceotlp.NewExportRequestFromTraces(b.traces).MarshalProto(); err != nil {
-			return p, fmt.Errorf("encode spans: %w", err)
-		}
+	if p.Records = logs + spans; logs > 0 {
+		w := make(wire, 0, 640*logs)
+		w.request(records, func(r Record) bool { return r.log != nil }, func(r Record) { w.log(r.log) })
+		p.Logs = w
 	}
-	return p, nil
+	if spans > 0 {
+		w := make(wire, 0, 512*spans)
+		w.request(records, func(r Record) bool { return r.span != nil }, func(r Record) { w.span(r.span) })
+		p.Traces = w
+	}
+	return p
 }
 
 // Append puts another parcel behind this one.

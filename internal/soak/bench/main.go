@@ -62,7 +62,11 @@ func run(ctx context.Context) (err error) {
 					Target: target, Times: *kills, Replicas: replicas, Machines: 16, Tenants: 16, Longest: 600 * time.Millisecond, Patience: 5 * time.Minute, Dir: dir,
 				})
 			case "cost":
-				err = cost(ctx, engine, target, *moves)
+				telling, e := next()
+				if e != nil {
+					return e
+				}
+				err = cost(ctx, engine, target, telling, *moves)
 			default:
 				err = fmt.Errorf("no experiment %q", experiment)
 			}
