@@ -28,6 +28,7 @@ type fileJudge struct {
 	read    map[string]int64 // bytes, by file
 	records []*record.Record
 	judged  time.Time
+	took    time.Duration // the last judgement's reading: it grows with the run
 	cases   map[string]*correlator.Case
 	said    map[string][]string // by allocation: what was ever said of it but "none"
 }
@@ -66,11 +67,12 @@ func (j *fileJudge) rule(id string) score.Ruling {
 	return r
 }
 
-// gather reads what is new, at most every half second.
+// gather reads what is new, and no more than a tenth of the time.
 func (j *fileJudge) gather() error {
-	if time.Since(j.judged) < 500*time.Millisecond {
+	if time.Since(j.judged) < max(time.Second, 10*j.took) {
 		return nil
 	}
+	began := time.Now()
 	for _, name := range j.files {
 		if err := j.follow(name); err != nil {
 			return err
@@ -85,7 +87,7 @@ func (j *fileJudge) gather() error {
 	for _, c := range correlator.Gather(fresh, nil, j.profile, correlator.Moment{}).Cases() {
 		j.cases[c.ID] = c
 	}
-	j.judged = time.Now()
+	j.judged, j.took = time.Now(), time.Since(began)
 	return nil
 }
 

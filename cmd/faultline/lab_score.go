@@ -126,7 +126,7 @@ func (s *scoring) one(ctx context.Context, f lab.Fault, dir string, n int, p *pr
 		return r, err
 	}
 	defer func() { err = errors.Join(err, cell.Close()) }()
-	stage := score.Stage{Remote: cell.Remote, Judge: newFileJudge(p, cell.Files), Look: time.Second, Hold: 90 * time.Second}
+	stage := score.Stage{Remote: cell.Remote, Judge: newFileJudge(p, cell.Files), Look: 1500 * time.Millisecond, Hold: 75 * time.Second}
 	return stage.Run(ctx, f)
 }
 

@@ -30,9 +30,11 @@ type meeting uint8
 const (
 	byRequest meeting = iota // a request of their client failed meanwhile
 	byNode                   // somebody worked for them meanwhile, on one of the machines
+	byAgent                  // … on any machine
 	byWork                   // somebody worked for them meanwhile
 	byAAP                    // … by a job of AAP's
 	byEDA                    // … by a job of EDA's
+	byView                   // a view that had them shows what they no longer are
 )
 
 // What a verdict must be.
@@ -49,7 +51,7 @@ type target struct {
 
 // Faults is the catalog: every fault that the lab can make, by family.
 func Faults() []Fault {
-	return slices.Concat(certFaults(), ingressFaults(), authFaults(), apiFaults(), nodeFaults())
+	return slices.Concat(certFaults(), ingressFaults(), authFaults(), apiFaults(), nodeFaults(), machineFaults(), providerFaults(), rolloutFaults(), viewFaults())
 }
 
 func faultNamed(name string) (Fault, error) {
@@ -100,10 +102,14 @@ func (i *injection) met(v *life, normal time.Duration) (met, cost bool) {
 		until = until.Add(slack)
 	}
 	switch i.fault.meets {
+	case byView:
+		return i.shownWrongly(v)
 	case byRequest:
 		met = v.failedBetween(i.from, until)
 	case byNode:
 		met = slices.Contains(i.target.nodes, v.node) && v.overlaps(i.from, i.to)
+	case byAgent:
+		met = v.node != "" && v.overlaps(i.from, i.to)
 	case byAAP:
 		met = v.story.pool == poolAAP && v.overlaps(i.from, i.to)
 	case byEDA:
@@ -111,12 +117,29 @@ func (i *injection) met(v *life, normal time.Duration) (met, cost bool) {
 	default:
 		met = v.overlaps(i.from, i.to)
 	}
-	if !met {
+	if !met || v.collateral(i.from, until) {
 		return false, false
 	}
 	open := v.ended.IsZero() && time.Since(v.began) > time.Duration(max(1, v.story.slow))*normal
 	return true, open || v.failedBetween(i.from, until) || !v.ended.IsZero() && v.end != v.story.end
 }
+
+// shownWrongly tells whether the allocation moved on after the view had stopped, and for longer than a view may lag.
+func (i *injection) shownWrongly(v *life) (met, cost bool) {
+	moved := v.activeAt
+	if moved.Before(i.from) {
+		moved = v.ended
+	}
+	until := i.to
+	if until.IsZero() {
+		until = time.Now()
+	}
+	met = v.began.Before(i.from) && moved.After(i.from) && moved.Before(until)
+	return met, met && until.Sub(moved) > viewLag
+}
+
+// viewLag is how long a view may show what no longer is: the lab's grace, and a look or two.
+const viewLag = 15 * time.Second
 
 // slack is how long after its end a fault may still be felt by a request that had begun before.
 const slack = 2 * upstreamTime

@@ -14,7 +14,7 @@ func ingressFaults() []Fault {
 		},
 		{
 			Name: "ingress_node_route_missing", Layer: "ingress", Mechanism: "route", Expected: expectAttributed, ShowsIn: []string{"ingress", "node_agent", "workflow"},
-			Description: "the route of the node API is gone from the ingress", meets: byWork,
+			Description: "the route of the node API is gone from the ingress", meets: byAgent,
 			inject: func(l *lab, _ target) (func() error, error) {
 				put := l.ingress.remove("/internal/v1/nodes/")
 				l.reconnect()
@@ -41,7 +41,7 @@ func ingressFaults() []Fault {
 		},
 		{
 			Name: "ingress_identity_dropped", Layer: "ingress", Mechanism: "identity_forwarding", Expected: expectAttributed, ShowsIn: []string{"ingress", "node_agent", "workflow"},
-			Description: "the ingress verifies client certificates and no longer passes them on", meets: byWork,
+			Description: "the ingress verifies client certificates and no longer passes them on", meets: byAgent,
 			inject: func(l *lab, _ target) (func() error, error) {
 				l.ingress.anonymous.Store(true)
 				l.reconnect()

@@ -10,10 +10,14 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/faultline-io/faultline/internal/lab/aapsim"
+	"github.com/faultline-io/faultline/internal/lab/edasim"
+	"github.com/faultline-io/faultline/internal/lab/hubsim"
 	"github.com/faultline-io/faultline/internal/service"
 	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
@@ -41,6 +45,11 @@ type lab struct {
 	api      *api
 	auth     *auth
 	outlets  outlets
+	hub      *hubsim.Hub // the simulated providers; nil where there are none
+	aap      *aapsim.Controller
+	eda      *edasim.Activation
+
+	viewStopped atomic.Bool // nothing refreshes the user interface's view
 
 	injecting sync.Mutex // held while a fault is turned on or off
 

@@ -68,3 +68,9 @@ func (l *lab) seen(a rest.Allocation) {
 		}
 	})
 }
+
+// collateral tells whether the allocation only waited for a machine, which others had that met a fault: its failure
+// is one of capacity.
+func (v *life) collateral(from, to time.Time) bool {
+	return !v.story.served && v.end == semconv.Failed && v.node == "" && !v.failedBetween(from, to)
+}

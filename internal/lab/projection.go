@@ -25,7 +25,18 @@ func (l *lab) projection(ctx context.Context, says *telemetry.Source) {
 		told  time.Time
 	}
 	view := map[string]shown{}
+	refreshed := time.Now()
 	for ctx.Err() == nil {
+		if l.viewStopped.Load() { // who looks sees what it was
+			for id, have := range view {
+				if time.Since(have.told) > l.config.scaled(viewRepeat) {
+					l.shows(ctx, says, id, have.state, refreshed)
+					view[id] = shown{have.state, time.Now()}
+				}
+			}
+			pause(ctx, l.config.scaled(viewEvery))
+			continue
+		}
 		var page rest.Allocations
 		asOf := time.Now()
 		if _, err := l.control.do(ctx, http.MethodGet, "/v1/allocations?limit=100", nil, &page, nil); err != nil {
@@ -35,6 +46,7 @@ func (l *lab) projection(ctx context.Context, says *telemetry.Source) {
 			pause(ctx, l.config.scaled(viewEvery))
 			continue
 		}
+		refreshed = asOf
 		seen := map[string]shown{}
 		for _, a := range page.Allocations {
 			have := view[a.AllocationID]
@@ -43,8 +55,7 @@ func (l *lab) projection(ctx context.Context, says *telemetry.Source) {
 				if have.state == "" && over {
 					have.told = asOf // before this process: nobody looks at it any more
 				} else {
-					says.Event(telemetry.With(ctx, semconv.AllocationID, a.AllocationID), semconv.EventProjection, slog.String(semconv.Projection, "ui"),
-						slog.String(semconv.Field, "state"), slog.String(semconv.Value, a.State), slog.Time(semconv.AsOf, asOf))
+					l.shows(ctx, says, a.AllocationID, a.State, asOf)
 				}
 				have = shown{a.State, time.Now()}
 			}
@@ -53,4 +64,10 @@ func (l *lab) projection(ctx context.Context, says *telemetry.Source) {
 		view = seen
 		pause(ctx, l.config.scaled(viewEvery))
 	}
+}
+
+// shows is one look at the view.
+func (l *lab) shows(ctx context.Context, says *telemetry.Source, id, state string, asOf time.Time) {
+	says.Event(telemetry.With(ctx, semconv.AllocationID, id), semconv.EventProjection, slog.String(semconv.Projection, "ui"),
+		slog.String(semconv.Field, "state"), slog.String(semconv.Value, state), slog.Time(semconv.AsOf, asOf))
 }

@@ -60,6 +60,7 @@ func (l *lab) serveProviders(ctx context.Context, work *errgroup.Group) (done fu
 	hub := hubsim.New(tokenHub)
 	controller := aapsim.New(aapsim.Config{Instance: "lab", Token: tokenAAP, Takes: takes}, hub, l.source(ctx, work, "aap", at.aap))
 	activation := edasim.New(edasim.Config{Instance: "lab", Token: tokenEDA, Takes: takes}, hub, l.source(ctx, work, "eda", at.eda))
+	l.hub, l.aap, l.eda = hub, controller, activation
 	for _, p := range []struct {
 		listener net.Listener
 		handler  http.Handler

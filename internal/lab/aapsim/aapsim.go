@@ -51,6 +51,7 @@ type Controller struct {
 
 	mu       sync.Mutex
 	fault    Fault
+	bare     bool // no template is published
 	last     int64
 	jobs     map[int64]*job
 	launches map[string]int // resource and playbook → launches
@@ -87,6 +88,22 @@ func (c *Controller) Launches(resource string, deletes bool) int {
 	return c.launches[fmt.Sprint(resource, deletes)]
 }
 
+// Unpublish has the controller forget its templates, as after a rollout whose publishing step failed.
+func (c *Controller) Unpublish(v bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bare = v
+}
+
+func (c *Controller) published() []Template {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bare {
+		return nil
+	}
+	return c.config.Templates
+}
+
 // Handler serves the API below /api/controller.
 func (c *Controller) Handler() http.Handler {
 	m := http.NewServeMux()
@@ -117,7 +134,7 @@ func (c *Controller) context(r *http.Request) context.Context {
 
 func (c *Controller) templates(w http.ResponseWriter, r *http.Request, workflow bool) {
 	name, found := r.URL.Query().Get("name"), []Template{}
-	for _, t := range c.config.Templates {
+	for _, t := range c.published() {
 		if t.Workflow == workflow && (name == "" || t.Name == name) {
 			found = append(found, t)
 		}
@@ -127,7 +144,7 @@ func (c *Controller) templates(w http.ResponseWriter, r *http.Request, workflow 
 
 func (c *Controller) launch(w http.ResponseWriter, r *http.Request, workflow bool) {
 	id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	for _, t := range c.config.Templates {
+	for _, t := range c.published() {
 		if t.ID != id || t.Workflow != workflow {
 			continue
 		}
@@ -156,7 +173,7 @@ func (c *Controller) launch(w http.ResponseWriter, r *http.Request, workflow boo
 		if !pause(c.ctx, c.config.Launching(t.Deletes)) {
 			return
 		}
-		j := c.start(c.context(r), t, payload.Metadata.Name, payload.Spec.TemplateID, string(in.ExtraVars))
+		j := c.start(c.context(r), t, payload.Metadata.Name, c.hub.How(payload.Spec.TemplateID), string(in.ExtraVars))
 		send(w, http.StatusCreated, j)
 		return
 	}
@@ -203,6 +220,11 @@ func (c *Controller) run(j *job) {
 		return
 	}
 	c.set(j, "running", "")
+	if j.how == hubsim.PurgeRunning && creates {
+		c.mu.Lock()
+		delete(c.jobs, j.id)
+		c.mu.Unlock()
+	}
 	var err error
 	if takes := c.config.Takes(j.resource, j.template.Deletes); creates {
 		err = c.hub.Create(j.ctx, j.resource, takes)

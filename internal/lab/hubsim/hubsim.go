@@ -25,6 +25,20 @@ type Hub struct {
 	machines  map[string]string        // machine → name of the resource it is labelled with
 	leases    map[string]chan struct{} // resource → closed when its playbook ends
 	watch     func(hub.Resource)
+	how       string // chosen for all work that begins now; "": each resource's template says
+}
+
+// Choose has all work that begins from now on go as the template of that name does; "" ends it.
+func (h *Hub) Choose(template string) { h.mu.Lock(); defer h.mu.Unlock(); h.how = template }
+
+// How is the way in which work for a resource with a template goes.
+func (h *Hub) How(template string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.how != "" {
+		return h.how
+	}
+	return template
 }
 
 // New makes an empty hub. token is what callers must bear; empty: anyone may call.

@@ -13,6 +13,8 @@ import (
 // lab. Any other name is work that goes well.
 const (
 	FailQuota       = "fail_quota"       // the create playbook fails
+	FailTask        = "fail_task"        // a task of the create playbook fails
+	PurgeRunning    = "purge_running"    // the create job is forgotten while it runs
 	ErrorStart      = "error_start"      // the create job cannot be run at all
 	PendingCapacity = "pending_capacity" // the create job is never scheduled
 	RunForever      = "run_forever"      // the create playbook does not come to an end
@@ -26,6 +28,8 @@ const (
 // ErrQuota is what the create playbook of FailQuota fails with.
 var ErrQuota = errors.New("TASK [create virtual machine] failed: admission webhook denied the request: exceeded quota: compute")
 
+var errTask = errors.New("TASK [wait for virtual machine] failed: timed out waiting for the condition")
+
 // Create is the create playbook. It begins with its finalizer, which fails once the resource is gone or
 // going; it ends with the machine and with the mark of the configuration that it has brought about. ctx's
 // end is the interrupt of a cancel: no further task begins.
@@ -34,7 +38,7 @@ func (h *Hub) Create(ctx context.Context, name string, takes time.Duration) erro
 	if !ok {
 		return fmt.Errorf("TASK [set finalizer] failed: computeinstances %s not found", name)
 	}
-	how := r.Spec.TemplateID
+	how := h.How(r.Spec.TemplateID)
 	release, _ := h.hold(name)
 	if release == nil {
 		return errors.New("TASK [acquire lease] failed: Lease conflict: another job works on " + name)
@@ -56,8 +60,11 @@ func (h *Hub) Create(ctx context.Context, name string, takes time.Duration) erro
 		}
 		return context.Cause(ctx)
 	}
-	if how == FailQuota {
+	switch how {
+	case FailQuota:
 		return ErrQuota
+	case FailTask:
+		return errTask
 	}
 	h.start(name)
 	if !sleep(ctx, takes-takes/2) {
@@ -89,7 +96,7 @@ func (h *Hub) Delete(ctx context.Context, name string, takes time.Duration) erro
 		return context.Cause(ctx)
 	}
 	r, ok := h.Resource(name)
-	if ok && r.Spec.TemplateID == DeleteFails {
+	if ok && h.How(r.Spec.TemplateID) == DeleteFails {
 		return errors.New("TASK [delete virtual machine] failed: timed out waiting for the condition")
 	}
 	h.mu.Lock()

@@ -25,10 +25,11 @@ type Result struct {
 	Grazed    int           `json:"grazed"`   // that met it and lost nothing
 	Healthy   int           `json:"healthy"`  // that did not meet it
 	Alarms    int           `json:"false_alarms"`
-	Detours   []string      `json:"detours"` // owners that were named before the right one
-	Misses    []string      `json:"misses"`  // in words; empty is a pass
-	Lasted    time.Duration `json:"lasted"`  // for how long it was on
-	Examples  []string      `json:"examples"` // an allocation of each kind of miss
+	Disturbed int           `json:"disturbed"` // that met no fault, and to whom something happened all the same
+	Detours   []string      `json:"detours"`   // owners that were named before the right one
+	Misses    []string      `json:"misses"`    // in words; empty is a pass
+	Lasted    time.Duration `json:"lasted"`    // for how long it was on
+	Examples  []string      `json:"examples"`  // an allocation of each kind of miss
 }
 
 // OK says whether everything was as it must be.
@@ -120,7 +121,11 @@ func (w *watch) bystanders(ctx context.Context, r *Result, miss func(string, str
 		return err
 	}
 	for _, v := range lives {
-		if v.Told || v.Faults > 0 || v.Late || !v.Ended.IsZero() && !v.AsWritten || v.Began.Before(w.since.Add(-time.Minute)) {
+		if v.Told || v.Faults > 0 {
+			continue
+		}
+		if v.Late || v.Failed > 0 || !v.Ended.IsZero() && !v.AsWritten { // a machine that is too slow for its lab
+			r.Disturbed++
 			continue
 		}
 		said, err := w.stage.Judge.Alarms(ctx, v.AllocationID)

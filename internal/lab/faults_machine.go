@@ -1,0 +1,81 @@
+package lab
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
+
+	"log/slog"
+)
+
+func machineFaults() []Fault {
+	return []Fault{
+		{
+			Name: "agent_panic", Layer: "node_agent", Mechanism: "crash", Expected: expectAttributed, ShowsIn: []string{"node_agent", "node", "workflow"}, meets: byNode,
+			Description: "the agent of one machine has a bug that ends it in the middle of a task",
+			inject: func(l *lab, t target) (func() error, error) {
+				return l.onNodes(t, func(_ string, n *nodeState) (func(), error) {
+					n.change(func(n *nodeState) { n.panics = true })
+					return func() { n.change(func(n *nodeState) { n.panics = false }) }, nil
+				})
+			},
+		},
+		{
+			Name: "node_panic", Layer: "node", Mechanism: "kernel", Expected: expectAttributed, ShowsIn: []string{"node", "workflow"}, meets: byNode,
+			Description: "the kernel of one machine panics whenever there is work, and the machine boots again",
+			inject:      atWork(func(ctx context.Context, _ *lab, m *machine) error { return m.crash(ctx) }),
+		},
+		{
+			Name: "node_reimage", Layer: "provider", Mechanism: "reimage", Expected: expectAttributed, ShowsIn: []string{"provider", "node_agent", "workflow"}, meets: byNode,
+			Description: "the provider of machines redeploys one in the middle of its work, and nobody has asked it to",
+			inject: atWork(func(ctx context.Context, l *lab, m *machine) error {
+				maas := l.emitter.Source("maas", slog.String(semconv.NodeID, m.id))
+				maas.Log(ctx, telemetry.Info, "node "+m.id+": status changed from Deployed to Deploying by policy auto-redeploy, power cycle requested")
+				return m.reimage(ctx)
+			}),
+		},
+	}
+}
+
+// atWork does something to a machine each time that it has had an allocation for a moment.
+func atWork(do func(context.Context, *lab, *machine) error) func(*lab, target) (func() error, error) {
+	return func(l *lab, t target) (func() error, error) {
+		ctx, stop := context.WithCancel(context.Background())
+		var work sync.WaitGroup
+		for _, id := range t.nodes {
+			work.Go(func() {
+				for ctx.Err() == nil {
+					if l.works(id) {
+						if err := do(ctx, l, l.machines[id]); err != nil && ctx.Err() == nil {
+							l.log.Error("inject", "node_id", id, "error", err)
+						}
+						pause(ctx, l.config.scaled(time.Second))
+					}
+					pause(ctx, l.config.scaled(200*time.Millisecond))
+				}
+			})
+		}
+		return func() error { stop(); work.Wait(); return nil }, nil
+	}
+}
+
+// works tells whether a machine is being provisioned, as the tenants' clients have seen.
+func (l *lab) works(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.open(), func(v *life) bool { return v.node == id && v.activeAt.IsZero() })
+}
+
+// open lists the lives that go on.
+func (l *lab) open() (all []*life) {
+	for _, v := range l.lives {
+		if v.ended.IsZero() {
+			all = append(all, v)
+		}
+	}
+	return all
+}
