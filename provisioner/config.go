@@ -7,6 +7,7 @@ import (
 	"github.com/faultline-io/faultline/internal/service"
 	"github.com/faultline-io/faultline/provisioner/access"
 	"github.com/faultline-io/faultline/provisioner/authority"
+	"github.com/faultline-io/faultline/provisioner/chaos"
 	"github.com/faultline-io/faultline/provisioner/fleet"
 	"github.com/faultline-io/faultline/provisioner/outbox"
 	"github.com/faultline-io/faultline/provisioner/recovery"
@@ -16,12 +17,14 @@ import (
 
 // Config is the whole configuration of a provisioner.
 type Config struct {
-	Database  string            `yaml:"database"` // SQLite file, or postgres://user:password@host/name
-	Control   string            `yaml:"control"`  // address of the control API; for the API service only
-	Node      string            `yaml:"node"`     // address of the node API; for the ingress only
-	Ops       string            `yaml:"ops"`      // address of /healthz, /readyz and /metrics
-	Slow      time.Duration     `yaml:"slow"`     // a transaction that takes longer is logged; 0: never
-	Grace     time.Duration     `yaml:"grace"`    // for requests and telemetry at the end
+	Database  string            `yaml:"database"`  // SQLite file, or postgres://user:password@host/name
+	Control   string            `yaml:"control"`   // address of the control API; for the API service only
+	Node      string            `yaml:"node"`      // address of the node API; for the ingress only
+	Ops       string            `yaml:"ops"`       // address of /healthz, /readyz and /metrics
+	Slow      time.Duration     `yaml:"slow"`      // a transaction that takes longer is logged; 0: never
+	PoolWait  time.Duration     `yaml:"pool_wait"` // for a free connection to the database; 0: as long as its caller
+	Faults    string            `yaml:"faults"`    // address, of this machine alone, at which a lab may make faults; empty: nowhere
+	Grace     time.Duration     `yaml:"grace"`     // for requests and telemetry at the end
 	Log       service.LogConfig `yaml:"log"`
 	Telemetry telemetry.Config  `yaml:"telemetry"`
 	Workflow  workflow.Config   `yaml:"workflow"`
@@ -55,6 +58,6 @@ func (c Config) Validate() error {
 	if c.Grace <= 0 || c.Slow < 0 {
 		own = append(own, errors.New("grace must be positive, slow not negative"))
 	}
-	return errors.Join(append(own, c.Log.Validate(), c.Telemetry.Validate(), c.Workflow.Validate(), c.Fleet.Validate(), c.Authority.Validate(), c.Outbox.Validate(), c.Providers.Validate(),
+	return errors.Join(append(own, c.Log.Validate(), chaos.Validate(c.Faults), c.Telemetry.Validate(), c.Workflow.Validate(), c.Fleet.Validate(), c.Authority.Validate(), c.Outbox.Validate(), c.Providers.Validate(),
 		c.Access.Validate(), c.Access.Guards("control", c.Control), c.Recovery.Validate())...)
 }

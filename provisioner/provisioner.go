@@ -17,6 +17,7 @@ import (
 
 	"github.com/faultline-io/faultline/internal/service"
 	"github.com/faultline-io/faultline/provisioner/access"
+	"github.com/faultline-io/faultline/provisioner/chaos"
 	"github.com/faultline-io/faultline/provisioner/control"
 	"github.com/faultline-io/faultline/provisioner/fleet"
 	"github.com/faultline-io/faultline/provisioner/journal"
@@ -49,7 +50,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	}()
 	says, db, relaySays := emitter.Source(serviceProvisioner), emitter.Source(serviceDB), emitter.Source(serviceRelay)
 
-	s, err := store.Open(ctx, c.Database, store.Options{DB: db, Says: says, Relay: relaySays, Journal: emitter.Delivers(), Slow: c.Slow})
+	s, err := store.Open(ctx, c.Database, store.Options{DB: db, Says: says, Relay: relaySays, Journal: emitter.Delivers(), Slow: c.Slow, PoolWait: c.PoolWait})
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
@@ -62,7 +63,13 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	if err != nil {
 		return fmt.Errorf("open providers: %w", err)
 	}
-	relay := outbox.New(s, engine, c.Outbox, relaySays, log)
+	var faults *chaos.Switches
+	if c.Faults != "" {
+		faults = chaos.New(s.Seize)
+		engine.Hold = func(ctx context.Context) { faults.Hold(ctx, chaos.Stuck) }
+		engine.Hasten = func() bool { return faults.On(chaos.Timeout) }
+	}
+	relay := outbox.New(s, faults.Publisher(engine), c.Outbox, relaySays, log)
 	agents := fleet.New(s, c.Fleet, says)
 	nodes, err := c.listenForNodes(ctx, agents)
 	if err != nil {
@@ -86,14 +93,22 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 		return service.ServeOn(ctx, nodes, interruptible(ctx, rest.NewNode(agents, says, log)), c.Grace)
 	})
 	work.Go(func() error { return service.Serve(ctx, c.Ops, ops.Handler(), c.Grace) })
-	work.Go(func() error { return engine.Run(ctx) })
-	work.Go(func() error { return relay.Run(ctx) })
+	work.Go(func() error { return faults.Run(ctx, chaos.Worker, engine.Run) })
+	work.Go(func() error { return engine.Watch(ctx) })
+	work.Go(func() error { return faults.Run(ctx, chaos.Relay, relay.Run) })
+	if faults != nil {
+		work.Go(func() error { faults.Expire(ctx); return nil })
+		work.Go(func() error { return service.Serve(ctx, c.Faults, faults.Handler(), c.Grace) })
+		log.Warn("a lab may make faults here", "faults", c.Faults)
+	}
 	if emitter.Delivers() {
 		work.Go(func() error { return shipper.Run(ctx) })
 	}
-	for _, source := range []*telemetry.Source{says, relaySays} {
-		work.Go(func() error { source.Beat(ctx, "", c.Telemetry.Heartbeat); return nil })
-	}
+	work.Go(func() error { says.Beat(ctx, "", c.Telemetry.Heartbeat); return nil })
+	work.Go(func() error {
+		relaySays.BeatWhile(ctx, "", c.Telemetry.Heartbeat, func(context.Context) bool { return !faults.On(chaos.Relay) })
+		return nil
+	})
 	work.Go(func() error {
 		db.BeatWhile(ctx, "", c.Telemetry.Heartbeat, func(ctx context.Context) bool { return s.Ping(ctx) == nil })
 		return nil

@@ -47,7 +47,7 @@ func playExample(ctx context.Context, name, path string) error {
 	defer func() { _ = os.RemoveAll(dir) }()
 	c := lab.DefaultConfig()
 	c.Data, c.Export, c.Stories, c.Count, c.Nodes = dir, filepath.Join(dir, "lab"), []string{name}, 1, 1
-	c.Telemetry.Endpoint = ""
+	c.Telemetry.Endpoint, c.ProvisionerFaults = "", ""
 	p := lab.ProvisionerConfig(c)
 	p.Telemetry.Endpoint, p.Telemetry.File = "", filepath.Join(dir, "provisioner")
 	log := slog.New(slog.DiscardHandler)

@@ -147,6 +147,9 @@ func (c upConfig) portsAreFree(ctx context.Context) error {
 	}
 	if c.RunLab {
 		addresses["provisioner.control"], addresses["provisioner.node"], addresses["provisioner.ops"] = c.Provisioner.Control, c.Provisioner.Node, c.Provisioner.Ops
+		if c.Lab.ProvisionerFaults != "" {
+			addresses["lab.provisioner_faults"] = c.Lab.ProvisionerFaults
+		}
 		addresses["lab.ingress"], addresses["lab.api"], addresses["lab.auth"] = c.Lab.Ingress, c.Lab.API, c.Lab.Auth
 	}
 	if c.RunLab && c.Lab.Providers {

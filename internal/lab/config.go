@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"path/filepath"
 	"time"
 
 	"github.com/faultline-io/faultline/provisioner"
@@ -47,7 +46,7 @@ func DefaultConfig() Config {
 		Data: "lab", Provisioner: "http://127.0.0.1:8681", NodeAPI: "127.0.0.1:8683", Ingress: "127.0.0.1:9443",
 		API: "127.0.0.1:9481", Auth: "127.0.0.1:9482", DeadAPI: "127.0.0.1:9483",
 		Hub: "127.0.0.1:9484", AAP: "127.0.0.1:9485", EDA: "127.0.0.1:9486",
-		Every: 2 * time.Second, Nodes: 6, Seed: 1, Scale: 1, Telemetry: telemetry.DefaultConfig(),
+		ProvisionerFaults: "127.0.0.1:9487", Every: 2 * time.Second, Nodes: 6, Seed: 1, Scale: 1, Telemetry: telemetry.DefaultConfig(),
 	}
 	c.Telemetry.Heartbeat = 2 * time.Second
 	return c
@@ -98,7 +97,9 @@ const certLife = 10 * time.Minute
 // seconds, and little is tried twice.
 func ProvisionerConfig(c Config) provisioner.Config {
 	p := provisioner.DefaultConfig()
-	p.Database = filepath.Join(c.Data, "provisioner.db")
+	p.Database = c.databaseFile()
+	p.Faults, p.PoolWait = c.ProvisionerFaults, c.scaled(4*time.Second)
+	p.Outbox.FirstWait, p.Outbox.LongestWait = c.scaled(time.Second), c.scaled(4*time.Second)
 	p.Telemetry.Heartbeat = c.Telemetry.Heartbeat
 	p.Workflow.Tick = c.scaled(250 * time.Millisecond)
 	p.Workflow.Placement = c.scaled(time.Minute)

@@ -51,7 +51,7 @@ type target struct {
 
 // Faults is the catalog: every fault that the lab can make, by family.
 func Faults() []Fault {
-	return slices.Concat(certFaults(), ingressFaults(), authFaults(), apiFaults(), nodeFaults(), machineFaults(), providerFaults(), rolloutFaults(), viewFaults())
+	return slices.Concat(certFaults(), ingressFaults(), authFaults(), apiFaults(), nodeFaults(), machineFaults(), providerFaults(), dbFaults(), insideFaults(), rolloutFaults(), viewFaults())
 }
 
 func faultNamed(name string) (Fault, error) {

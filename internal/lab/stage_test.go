@@ -40,6 +40,7 @@ func newStage(t *testing.T, scale float64) *stage {
 	}
 	s := &stage{lab: lab.DefaultConfig(), export: filepath.Join(dir, "export.jsonl")}
 	c := &s.lab
+	c.ProvisionerFaults = ""
 	c.Data, c.Scale, c.Export, c.Nodes, c.Telemetry.Endpoint = dir, scale, s.export, 6, ""
 	c.Ingress, c.API, c.Auth, c.DeadAPI = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 	c.Telemetry.Heartbeat = time.Second

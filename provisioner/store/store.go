@@ -23,6 +23,8 @@ type Options struct {
 	// Without it, it is said after the commit, and lost where the process ends before it is sent.
 	Journal bool
 
+	PoolWait time.Duration // for a free connection; 0: as long as its caller
+
 	Slow time.Duration    // a transaction that takes longer is logged; 0: never
 	Now  func() time.Time // nil: time.Now
 }

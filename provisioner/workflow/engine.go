@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,12 +31,20 @@ type Engine struct {
 	says   *telemetry.Source
 	log    *slog.Logger
 	driver *driver
+
+	polled atomic.Int64 // when the queue was last asked, in Unix nanoseconds
+	busy   atomic.Int32 // workflows that are being advanced
+
+	// For a lab that makes faults; nil: none. Set before Run.
+	Hold   func(ctx context.Context) // called before each step
+	Hasten func() bool               // tasks expire as soon as they are queued
 }
 
 // New makes an engine; says speaks for it in telemetry.
 func New(s *store.Store, c Config, says *telemetry.Source, log *slog.Logger) *Engine {
 	e := &Engine{store: s, config: c, says: says, log: log}
 	e.driver = newDriver(e)
+	e.polled.Store(s.Now().UnixNano())
 	return e
 }
 
@@ -103,6 +112,7 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // round advances the workflows whose time has come; more says that there may be others.
 func (e *Engine) round(ctx context.Context) (more bool, err error) {
+	e.polled.Store(e.store.Now().UnixNano())
 	due, err := e.store.LeaseWorkflows(ctx, e.config.Lease, runnable)
 	if err != nil {
 		return false, err
@@ -137,7 +147,12 @@ func (e *Engine) advanceOrLater(ctx context.Context, w store.Workflow) error {
 
 // advance runs steps of one workflow until it waits or ends.
 func (e *Engine) advance(ctx context.Context, w store.Workflow) error {
+	e.busy.Add(1)
+	defer e.busy.Add(-1)
 	for lifecycle.WorkflowOpen(w.State) {
+		if e.Hold != nil {
+			e.Hold(ctx)
+		}
 		waits, err := e.step(ctx, &w)
 		if err != nil || waits {
 			return err

@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/lifecycle"
@@ -45,9 +46,13 @@ func task(kind string) func(*run) (outcome, error) {
 }
 
 func (r *run) queue(kind string, attempt int) error {
+	patience := r.engine.config.ClaimTimeout
+	if r.engine.Hasten != nil && r.engine.Hasten() {
+		patience = time.Millisecond
+	}
 	return r.tx.QueueTask(store.Task{
 		ID: telemetry.NewID("t"), WorkflowID: r.w.ID, AllocationID: r.a.ID, NodeID: r.a.NodeID, Type: kind,
-		Step: r.w.Step, Attempt: attempt, ExpiresAt: r.tx.Now().Add(r.engine.config.ClaimTimeout),
+		Step: r.w.Step, Attempt: attempt, ExpiresAt: r.tx.Now().Add(patience),
 		CorrelationID: r.w.CorrelationID, Trace: r.w.Trace.Child(), Parent: r.w.Trace,
 	})
 }

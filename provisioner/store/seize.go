@@ -1,0 +1,55 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// errPool is the error of a transaction that found no free connection in time.
+var errPool = errors.New("timed out waiting for connection from pool")
+
+// begin begins a transaction on a connection for which it waits no longer than Options.PoolWait.
+func (s *Store) begin(ctx context.Context, db *sql.DB) (tx *sql.Tx, done func(), err error) {
+	if s.options.PoolWait <= 0 {
+		tx, err = db.BeginTx(ctx, nil)
+		return tx, func() {}, err
+	}
+	wait, cancel := context.WithTimeout(ctx, s.options.PoolWait)
+	defer cancel()
+	c, err := db.Conn(wait)
+	if err != nil {
+		if wait.Err() != nil && ctx.Err() == nil {
+			in := db.Stats()
+			err = fmt.Errorf("%w: none within %s, %d of %d in use", errPool, s.options.PoolWait, in.InUse, in.MaxOpenConnections)
+		}
+		return nil, nil, err
+	}
+	if tx, err = c.BeginTx(ctx, nil); err != nil {
+		_ = c.Close()
+		return nil, nil, err
+	}
+	return tx, func() { _ = c.Close() }, nil
+}
+
+// Seize takes every connection of both pools: whoever wants one waits in vain until they are released.
+func (s *Store) Seize(ctx context.Context) (release func(), err error) {
+	var held []*sql.Conn
+	release = func() {
+		for _, c := range held {
+			_ = c.Close()
+		}
+	}
+	for _, db := range []*sql.DB{s.writer, s.reader} {
+		for range db.Stats().MaxOpenConnections {
+			c, err := db.Conn(ctx)
+			if err != nil {
+				release()
+				return nil, fmt.Errorf("take connection: %w", err)
+			}
+			held = append(held, c)
+		}
+	}
+	return release, nil
+}
