@@ -16,9 +16,14 @@ func All() []correlator.Rule {
 	out = append(out, trigger()...)
 	out = append(out, peer()...)
 	out = append(out, outbox()...)
+	out = append(out, worker()...)
+	out = append(out, signing()...)
 	out = append(out, orphan()...)
 	out = append(out, overdue()...)
 	out = append(out, hop()...)
 	out = append(out, first()...)
+	for i := range out {
+		out[i] = withComplaint(out[i])
+	}
 	return out
 }

@@ -19,7 +19,7 @@ func ingress() []correlator.Rule {
 			SafeAction: "restore the back end or the route; do not retry the allocation before",
 			Find: noBackend(proxied("the ingress has no back end for", func(x correlator.Exchange) bool {
 				// A back end that is known and refuses is dead for reasons of its own: nobody can tell from here.
-				unreached := x.Upstream == "" && (x.Proxied || flagged(x, "UH", "UO", "NC") || flagged(x, "UF") && !flagged(x, "UC"))
+				unreached := x.Upstream == "" && (x.Proxied || flagged(x, "UH", "NC") || flagged(x, "UF") && !flagged(x, "UC"))
 				return unreached && (x.Status == 502 || x.Status == 503 || x.Status == 504 || x.Status == 0 && flagged(x, "UH", "UF"))
 			})),
 		},
@@ -30,6 +30,16 @@ func ingress() []correlator.Rule {
 			SafeAction: "apply the route again",
 			Find: proxied("the ingress has no route for", func(x correlator.Exchange) bool {
 				return x.Status == 404 && x.Upstream == "" && (x.Proxied || flagged(x, "NR"))
+			}),
+		},
+		{
+			ID: "ingress.limited", Layer: semconv.LayerIngress, Mechanism: "limit",
+			Looks:      "a proxy that refuses by a limit of its own: 413, 414, 429 or 431 without a back end",
+			NextCheck:  "the proxy's limit, and whether what was asked for is legitimate",
+			SafeAction: "raise the limit or lower the rate; nothing behind the proxy was asked",
+			Find: proxied("the ingress refused by its own limit", func(x correlator.Exchange) bool {
+				own := x.Status == 413 || x.Status == 414 || x.Status == 429 || x.Status == 431
+				return own && x.Upstream == "" && x.Proxied || flagged(x, "RL", "UO") && x.Upstream == ""
 			}),
 		},
 		{

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -93,6 +94,9 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 	}
 	told := wordsOf(c, t)
 	for _, e := range told.failures[s] {
+		if madeGood(c, t, e) {
+			continue
+		}
 		ev.Records = append(ev.Records, e)
 		ev.Directness = min(ev.Directness, s.directness(e))
 	}
@@ -105,6 +109,7 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 	if len(ev.Records) == 0 {
 		return nil
 	}
+	s.ownWord(c, t, &ev)
 	ev.Summary = s.Summary + quote(witness(ev.Records))
 	ev.Onset = ev.Records[0].At
 	if s.Layer == semconv.LayerCert && !slices.ContainsFunc(ev.Records, conclusive) {
@@ -121,6 +126,46 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 		ev = byRollout(c, ev, "code", "worker", "provisioner", "operator", "workflow", "temporal")
 	}
 	return []correlator.Evidence{ev}
+}
+
+// sharedServices are the layers that are one service for everybody: what such a service says of itself, it says
+// under nobody's identifiers.
+var sharedServices = []string{semconv.LayerDB, semconv.LayerOutbox}
+
+// ownWord adds what the owner itself says, in the same minutes and words, where so far only its callers were
+// heard (domain facts §4.10, rule 1).
+func (s *signature) ownWord(c *correlator.Case, t *correlator.Trouble, ev *correlator.Evidence) {
+	if ev.Directness == correlator.Itself || !slices.Contains(sharedServices, s.Layer) {
+		return
+	}
+	var own []*correlator.Event
+	for _, e := range c.ContextBetween(ev.Records[0].At-recently, t.At+1) {
+		if e.Layer == s.Layer && e.Node == "" && e.Failed() && named(e) == s {
+			own = append(own, e)
+		}
+	}
+	if len(own) == 0 {
+		return
+	}
+	ev.Directness = correlator.Itself
+	ev.Records = append(ev.Records, own[:min(len(own), ownWords)]...)
+	slices.SortStableFunc(ev.Records, func(a, b *correlator.Event) int { return cmp.Compare(a.At, b.At) })
+}
+
+// ownWords bounds how much of the owner's own log is cited.
+const ownWords = 5
+
+// madeGood says whether a step that is merely late cannot be late for this failure: the very service that failed
+// did the same allocation's work afterwards, and in time.
+func madeGood(c *correlator.Case, t *correlator.Trouble, failed *correlator.Event) bool {
+	if t.Kind != correlator.OverdueTrouble || failed.Node != "" {
+		return false
+	}
+	good := false
+	c.EachIn(failed.Layer, failed.At, t.At, func(e *correlator.Event) {
+		good = good || e.At > failed.At && e.Service == failed.Service && e.Allocation != "" && e.HTTP.Status >= 200 && e.HTTP.Status < 300
+	})
+	return good
 }
 
 // conclusive says whether a complaint about a certificate says enough to be believed: whose certificate, or who
