@@ -42,12 +42,14 @@ type LoadResult struct {
 // replica is a provisioner without its network.
 type replica struct {
 	store   *store.Store
+	says    *telemetry.Source
 	control *control.Control
 	fleet   *fleet.Fleet
 	run     func(context.Context) error
 	close   func(context.Context) error
 }
 
+// openReplica makes one that tells an OTLP receiver at endpoint what it does; "" makes a silent one.
 func openReplica(ctx context.Context, target, endpoint string, log *slog.Logger) (r *replica, err error) {
 	t := telemetry.DefaultConfig()
 	t.Endpoint, t.Queue = endpoint, 1<<18
@@ -55,8 +57,13 @@ func openReplica(ctx context.Context, target, endpoint string, log *slog.Logger)
 	if err != nil {
 		return nil, err
 	}
-	says, relay := e.Source("provisioner"), e.Source("outbox-relay")
-	s, err := store.Open(ctx, target, store.Options{DB: e.Source("db"), Says: says, Relay: relay, Journal: true})
+	var says, relay *telemetry.Source
+	var o store.Options
+	if endpoint != "" {
+		says, relay = e.Source("provisioner"), e.Source("outbox-relay")
+		o = store.Options{DB: e.Source("db"), Says: says, Relay: relay, Journal: true}
+	}
+	s, err := store.Open(ctx, target, o)
 	if err != nil {
 		return nil, errors.Join(err, e.Close(ctx))
 	}
@@ -66,7 +73,7 @@ func openReplica(ctx context.Context, target, endpoint string, log *slog.Logger)
 	f.Lease = time.Hour
 	engine := workflow.New(s, w, says, log)
 	sends, ships := outbox.New(s, engine, outbox.DefaultConfig(), relay, log), journal.New(s, e, t, log)
-	r = &replica{store: s, control: control.New(s, time.Hour), fleet: fleet.New(s, f, says)}
+	r = &replica{store: s, says: says, control: control.New(s, time.Hour), fleet: fleet.New(s, f, says)}
 	r.run = func(ctx context.Context) error {
 		work, ctx := errgroup.WithContext(ctx)
 		work.Go(func() error { return engine.Run(ctx) })

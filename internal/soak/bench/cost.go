@@ -18,3 +18,14 @@ func cost(ctx context.Context, engine, silent, telling string, moves int) error 
 		engine, moves, r.Records, us(r.Off.Median), us(r.On.Median), 100*r.Added(), us(r.Off.Quarter), us(r.On.Quarter), us(r.Off.Mean), us(r.On.Mean))
 	return nil
 }
+
+func lives(ctx context.Context, engine, silent, telling string, n int) error {
+	r, err := soak.Lives{Silent: silent, Telling: telling, Lives: n}.Run(ctx)
+	if err != nil {
+		return err
+	}
+	ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
+	fmt.Printf("lives  %-8s %d lives each way: %.0f events a life; median %.2f ms without telemetry, %.2f ms with it: %+.1f %%; quarter %.2f and %.2f; mean of the faster 95 %% %.2f and %.2f\n",
+		engine, n, r.Records, ms(r.Off.Median), ms(r.On.Median), 100*r.Added(), ms(r.Off.Quarter), ms(r.On.Quarter), ms(r.Off.Mean), ms(r.On.Mean))
+	return nil
+}

@@ -25,7 +25,7 @@ func main() {
 }
 
 func run(ctx context.Context) (err error) {
-	what := flag.String("what", "load,kills,cost", "experiments")
+	what := flag.String("what", "load,kills,cost,lives", "experiments")
 	engines := flag.String("engines", "sqlite,postgres", "databases")
 	onSQLite := flag.Int("sqlite-allocations", 2000, "allocations at once on SQLite")
 	onPostgres := flag.Int("postgres-allocations", 10000, "allocations at once on PostgreSQL")
@@ -61,12 +61,16 @@ func run(ctx context.Context) (err error) {
 				err = kill(ctx, engine, soak.Kills{
 					Target: target, Times: *kills, Replicas: replicas, Machines: 16, Tenants: 16, Longest: 600 * time.Millisecond, Patience: 5 * time.Minute, Dir: dir,
 				})
-			case "cost":
+			case "cost", "lives":
 				telling, e := next()
 				if e != nil {
 					return e
 				}
-				err = cost(ctx, engine, target, telling, *moves)
+				if experiment == "cost" {
+					err = cost(ctx, engine, target, telling, *moves)
+				} else {
+					err = lives(ctx, engine, target, telling, *moves/20)
+				}
 			default:
 				err = fmt.Errorf("no experiment %q", experiment)
 			}
