@@ -8,6 +8,7 @@ import (
 	"github.com/faultline-io/faultline/provisioner/access"
 	"github.com/faultline-io/faultline/provisioner/authority"
 	"github.com/faultline-io/faultline/provisioner/chaos"
+	"github.com/faultline-io/faultline/provisioner/control"
 	"github.com/faultline-io/faultline/provisioner/fleet"
 	"github.com/faultline-io/faultline/provisioner/outbox"
 	"github.com/faultline-io/faultline/provisioner/recovery"
@@ -34,6 +35,7 @@ type Config struct {
 	Providers Providers         `yaml:"providers"`
 	Access    access.Config     `yaml:"access"` // who may use the control API; empty: everybody, on this machine only
 	Recovery  recovery.Config   `yaml:"recovery"`
+	Catalog   control.Catalog   `yaml:"catalog"` // what may be asked for; empty: anything
 }
 
 // DefaultConfig listens on this machine only.
@@ -59,5 +61,5 @@ func (c Config) Validate() error {
 		own = append(own, errors.New("grace must be positive, slow not negative"))
 	}
 	return errors.Join(append(own, c.Log.Validate(), chaos.Validate(c.Faults), c.Telemetry.Validate(), c.Workflow.Validate(), c.Fleet.Validate(), c.Authority.Validate(), c.Outbox.Validate(), c.Providers.Validate(),
-		c.Access.Validate(), c.Access.Guards("control", c.Control), c.Recovery.Validate())...)
+		c.Access.Validate(), c.Access.Guards("control", c.Control), c.Recovery.Validate(), c.Catalog.Validate())...)
 }

@@ -80,7 +80,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	tenants := control.New(s, c.Fleet.TokenLife)
+	tenants := control.New(s, c.Fleet.TokenLife).Offering(c.Catalog)
 	ops := service.NewOps()
 	ops.Ready("store", s.Ping)
 	ops.Registry.MustRegister(metrics(s, emitter)...)

@@ -40,6 +40,11 @@ func TestConfiguration(t *testing.T) {
 	f("fleet: {lease: 0s}", "fleet: lease")
 	f("outbox: {attempts: 0}", "outbox:")
 	f("log: {level: loud}", "log.level")
+	f("control: 0.0.0.0:8681", "control: 0.0.0.0:8681 can be reached from other machines, and nobody asks callers who they are")
+	f("control: :8681\naccess: {token_file: tokens.yaml}", "")
+	f("access: {tokens: [{name: kim, role: boss}]}", "none of viewer, operator, admin")
+	f("recovery: {verdicts: nowhere}", "recovery.verdicts")
+	f("catalog: {pools: [\"\"]}", "catalog:")
 	text, err := yaml.Marshal(provisioner.DefaultConfig()) // what one writes, one can read
 	if err != nil {
 		t.Fatal(err)

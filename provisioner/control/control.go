@@ -22,10 +22,19 @@ import (
 type Control struct {
 	store     *store.Store
 	tokenLife time.Duration
+	catalog   Catalog
 }
 
 // New makes a control on a store; tokenLife is that of enrolment tokens.
-func New(s *store.Store, tokenLife time.Duration) *Control { return &Control{s, tokenLife} }
+func New(s *store.Store, tokenLife time.Duration) *Control {
+	return &Control{store: s, tokenLife: tokenLife}
+}
+
+// Offering has c take requests for what a catalog lists, and no others.
+func (c *Control) Offering(catalog Catalog) *Control {
+	c.catalog = catalog
+	return c
+}
 
 // Request is what a tenant wants. An empty ID gets one; a known ID with the same wishes is the same
 // request, sent again.
@@ -46,6 +55,9 @@ func (c *Control) Create(ctx context.Context, r Request) (a store.Allocation, cr
 			return nil
 		}
 		if !store.IsNotFound(err) {
+			return err
+		}
+		if err := c.catalog.check(r); err != nil {
 			return err
 		}
 		created = true

@@ -8,6 +8,8 @@ const (
 	MessagePublished Reason = "message_published" // it has arrived; sending it again would change nothing
 	MessageSkipped   Reason = "message_skipped"   // somebody has decided that it is not sent
 	KeyReused        Reason = "key_reused"        // the idempotency key belongs to another request
+	UnknownPool      Reason = "unknown_pool"      // the catalog has no such pool
+	UnknownTemplate  Reason = "unknown_template"  // the catalog has no such image or template
 )
 
 // remedies say, for every reason, what would satisfy the guard that refused.
@@ -40,6 +42,8 @@ var remedies = map[Reason]string{
 	MessagePublished:    "nothing: the message has arrived; repair-projection publishes the allocation's state again",
 	MessageSkipped:      "an action on the allocation itself: the message is not sent any more",
 	KeyReused:           "a new idempotency key for a new request",
+	UnknownPool:         "a pool of the catalog",
+	UnknownTemplate:     "a template of the catalog",
 }
 
 // Remedy is what would satisfy the guard that refused, "" for reasons that are unknown here.

@@ -70,7 +70,8 @@ func problemOf(err error) Problem {
 			p.Status = http.StatusUnauthorized
 		case lifecycle.WrongCertificate:
 			p.Status = http.StatusForbidden
-		case lifecycle.UnnamedActor, lifecycle.EvidenceMissing, lifecycle.CertificateRequest, lifecycle.KeyReused:
+		case lifecycle.UnnamedActor, lifecycle.EvidenceMissing, lifecycle.CertificateRequest, lifecycle.KeyReused,
+			lifecycle.UnknownPool, lifecycle.UnknownTemplate:
 			p.Status = http.StatusUnprocessableEntity
 		}
 	case errors.Is(err, store.ErrNotFound):
