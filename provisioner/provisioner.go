@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 
 	"golang.org/x/sync/errgroup"
 
@@ -87,7 +88,14 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error {
-		return service.Serve(ctx, c.Control, rest.NewControl(tenants, recovery.New(s, c.Recovery, c.Fleet.TokenLife), gate, says, log), c.Grace)
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Control)
+		if err != nil {
+			return fmt.Errorf("listen on %s: %w", c.Control, err)
+		}
+		if l, err = c.Access.TLS.Secure(l); err != nil {
+			return err
+		}
+		return service.ServeOn(ctx, l, rest.NewControl(tenants, recovery.New(s, c.Recovery, c.Fleet.TokenLife), gate, says, log), c.Grace)
 	})
 	work.Go(func() error {
 		return service.ServeOn(ctx, nodes, interruptible(ctx, rest.NewNode(agents, says, log)), c.Grace)

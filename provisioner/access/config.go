@@ -13,6 +13,7 @@ type Config struct {
 	Tokens    []Token `yaml:"tokens,omitempty"`
 	TokenFile string  `yaml:"token_file,omitempty"` // more of them, as a YAML list; read again when it changes
 	OIDC      OIDC    `yaml:"oidc,omitempty"`
+	TLS       TLS     `yaml:"tls,omitempty"`
 }
 
 // OIDC is an OpenID Connect issuer and what its tokens are good for.
@@ -36,7 +37,7 @@ func (c Config) Validate() error {
 	if _, err := newDirectory(c.Tokens); err != nil {
 		all = append(all, fmt.Errorf("access.tokens: %w", err))
 	}
-	return errors.Join(append(all, c.OIDC.validate())...)
+	return errors.Join(append(all, c.OIDC.validate(), c.TLS.validate())...)
 }
 
 func (c OIDC) validate() error {

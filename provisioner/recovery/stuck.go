@@ -17,9 +17,14 @@ const ownerOperator = "operator"
 // longest list of one kind.
 const longest = 500
 
+// Kinds are those of what may be stuck.
+func Kinds() []string {
+	return []string{"allocation", "workflow", "task", "provider_job", "message", "node", "projection"}
+}
+
 // Item is one thing that is stuck.
 type Item struct {
-	Kind         string    `json:"kind"` // allocation, workflow, task, provider_job, message, node, projection
+	Kind         string    `json:"kind"` // one of Kinds
 	ID           string    `json:"id"`
 	AllocationID string    `json:"allocation_id,omitempty"`
 	NodeID       string    `json:"node_id,omitempty"`

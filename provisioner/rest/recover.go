@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,8 +49,8 @@ func (h controlHandlers) stuck(c echo.Context) error {
 		}
 	}
 	kind := c.QueryParam("kind")
-	if err := identifier("kind", kind, true); err != nil {
-		return err
+	if kind != "" && !slices.Contains(recovery.Kinds(), kind) {
+		return bad("kind: none of %s", strings.Join(recovery.Kinds(), ", "))
 	}
 	all, err := h.desk.Stuck(c.Request().Context(), older)
 	if err != nil {

@@ -120,6 +120,7 @@ func TestRecoveryOverHTTP(t *testing.T) {
 	b.want(b.call(b.control, "GET", "/v1/recovery/stuck?older=1ns", ""), 200, "")
 	b.want(b.call(b.control, "GET", "/v1/recovery/stuck?older=-1s", ""), 400, "")
 	b.want(b.call(b.control, "GET", "/v1/recovery/stuck?older=soon", ""), 400, "")
+	b.want(b.call(b.control, "GET", "/v1/recovery/stuck?kind=nodes", ""), 400, "")
 	b.want(b.call(b.control, "GET", "/v1/audit?limit=501", ""), 400, "")
 	b.want(b.call(b.control, "GET", "/v1/audit?after=au-none", ""), 400, "")
 }
