@@ -57,7 +57,7 @@ func (c upConfig) labParts(bin func(string) string, part func(name, ready string
 	controller.Control, controller.Node, controller.Ops = c.Provisioner.Control, c.Provisioner.Node, c.Provisioner.Ops
 	controller.Telemetry.Endpoint = platform.Telemetry.Endpoint
 	controller.Recovery.Verdicts = "http://" + c.Correlator // whoever recovers by hand has its verdict on record
-	if platform.Export != "" { // the run is the lab's and the provisioner's telemetry
+	if platform.Export != "" {                              // the run is the lab's and the provisioner's telemetry
 		controller.Telemetry.File = platform.Export + ".provisioner"
 	}
 	if err := os.MkdirAll(platform.Data, 0o700); err != nil {

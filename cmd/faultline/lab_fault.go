@@ -42,6 +42,9 @@ telemetry says so but its effects; which allocations it cost something stands in
 		Example: "  faultline lab inject node_disk_full\n  faultline lab inject cert_expired --for 30s",
 		Args:    oneFault,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := lab.CheckFault(args[0]); err != nil {
+				return err
+			}
 			remote, err := at.dial()
 			if err != nil {
 				return err

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +31,9 @@ var errMissed = errors.New("not every fault was judged as it must be")
 type scoring struct {
 	faults   []string
 	keep     string
+	running  string // data folder of the faultline up to use
+	server   string
+	files    bool
 	at       int // faults at one time
 	scale    float64
 	json     bool
@@ -40,7 +45,13 @@ func scoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "score",
 		Short: "Make each fault in turn, beside healthy load, and compare the verdicts with the truth",
-		Args:  cobra.NoArgs,
+		Long: `Brings up a store, a Collector and a correlator, and for each fault a platform of its own: a provisioner and a lab with healthy
+load. Makes the fault, asks for the verdict on every allocation that the fault cost something, as the lab knows from its
+clients, heals it, and looks at everybody else for false alarms. Exit status 1 on a miss.
+
+A verdict is right where it names the fault's layer and no other, within 60 s of the first failure record or of the
+lapse of the lab's budget for the step; or where it abstains, if that is what faultline lab list expects.`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s.progress = cmd.ErrOrStderr()
 			results, err := s.run(cmd.Context())
@@ -52,8 +63,11 @@ func scoreCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&s.faults, "faults", nil, "faults to make, comma-separated (default: all)")
+	f.BoolVar(&s.files, "files", false, "judge what is written to files, in this process: no store, no Collector")
+	f.StringVar(&s.running, "running", "", "data folder of a faultline up that runs: make the faults there, one after the other")
+	f.StringVar(&s.server, "server", defaultServer, "with --running: the correlator's address")
 	f.StringVar(&s.keep, "data", "", "folder to keep the telemetry in (default: none is kept)")
-	f.IntVar(&s.at, "parallel", 4, "faults at one time, each in a platform of its own")
+	f.IntVar(&s.at, "parallel", 3, "faults at one time, each in a platform of its own")
 	f.Float64Var(&s.scale, "scale", 0.5, "of every duration in the simulation")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
 	return cmd
@@ -80,14 +94,29 @@ func (s *scoring) run(ctx context.Context) ([]score.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.running != "" {
+		return s.inRunning(ctx, faults)
+	}
 	dir, done, err := workFolder(s.keep)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	p, err := profile.Parse("lab", []byte(score.Profile))
-	if err != nil {
-		return nil, err
+	judge := func(c *score.Cell) (score.Judge, error) {
+		p, err := profile.Parse("lab", []byte(score.Profile))
+		return newFileJudge(p, c.Files), err
+	}
+	endpoint := ""
+	if !s.files {
+		stop, cfg, err := s.bringUp(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		defer stop()
+		endpoint = "http://" + cfg.OTLP.HTTP
+		judge = func(*score.Cell) (score.Judge, error) {
+			return &serverJudge{question{server: "http://" + cfg.Correlator}}, nil
+		}
 	}
 	results := make([]score.Result, len(faults))
 	work, ctx := errgroup.WithContext(ctx)
@@ -95,39 +124,144 @@ func (s *scoring) run(ctx context.Context) ([]score.Result, error) {
 	var saying sync.Mutex
 	for n, f := range faults {
 		work.Go(func() (err error) {
-			results[n], err = s.one(ctx, f, filepath.Join(dir, f.Name), n, p)
+			results[n], err = s.one(ctx, f, score.CellConfig{
+				Name: fmt.Sprintf("c%d-", n), Dir: filepath.Join(dir, f.Name), Endpoint: endpoint, Scale: s.scale, Stories: storiesFor(f), Providers: f.NeedsProviders(),
+			}, judge)
 			if err != nil {
 				return fmt.Errorf("%s: %w", f.Name, err)
 			}
 			saying.Lock()
 			defer saying.Unlock()
-			_, err = fmt.Fprintf(s.progress, "%-28s %s\n", f.Name, summary(results[n]))
-			return err
+			return s.tell(results[n])
 		})
 	}
 	return results, work.Wait()
 }
 
+func (s *scoring) tell(r score.Result) error {
+	_, err := fmt.Fprintf(s.progress, "%-28s %s\n", r.Fault, summary(r))
+	return err
+}
+
+// inRunning makes one fault after the other in a lab that runs already.
+func (s *scoring) inRunning(ctx context.Context, faults []lab.Fault) (results []score.Result, err error) {
+	remote, err := (&runningLab{s.running}).dial()
+	if err != nil {
+		return nil, err
+	}
+	defer remote.Close()
+	stage := score.Stage{Remote: remote, Judge: &serverJudge{question{server: s.server}}, Look: look, Hold: hold}
+	for _, f := range faults {
+		r, err := stage.Run(ctx, f)
+		if err != nil {
+			return results, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		results = append(results, r)
+		if err := s.tell(r); err != nil {
+			return results, err
+		}
+	}
+	return results, nil
+}
+
+// Pace of a score.
+const (
+	look = 1500 * time.Millisecond
+	hold = 75 * time.Second
+)
+
 // one makes one fault in a platform of its own.
-func (s *scoring) one(ctx context.Context, f lab.Fault, dir string, n int, p *profile.Profile) (r score.Result, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+func (s *scoring) one(ctx context.Context, f lab.Fault, c score.CellConfig, judge func(*score.Cell) (score.Judge, error)) (r score.Result, err error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return r, err
 	}
-	logFile, err := os.Create(filepath.Join(dir, "log"))
+	logFile, err := os.Create(filepath.Join(c.Dir, "log"))
 	if err != nil {
 		return r, err
 	}
 	defer logFile.Close()
-	cell, err := score.Start(ctx, score.CellConfig{
-		Name: fmt.Sprintf("c%d-", n), Dir: dir, Scale: s.scale, Stories: storiesFor(f), Providers: f.NeedsProviders(),
-		Log: slog.New(slog.NewTextHandler(logFile, nil)),
-	})
+	c.Log = slog.New(slog.NewTextHandler(logFile, nil))
+	cell, err := score.Start(ctx, c)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, cell.Close()) }()
-	stage := score.Stage{Remote: cell.Remote, Judge: newFileJudge(p, cell.Files), Look: 1500 * time.Millisecond, Hold: 75 * time.Second}
+	by, err := judge(cell)
+	if err != nil {
+		return r, err
+	}
+	stage := score.Stage{Remote: cell.Remote, Judge: by, Look: look, Hold: hold}
 	return stage.Run(ctx, f)
+}
+
+// bringUp starts store, Collector and correlator on free ports, with budgets at the lab's pace.
+func (s *scoring) bringUp(ctx context.Context, dir string) (stop func(), cfg upConfig, err error) {
+	cfg = defaultUpConfig()
+	cfg.RunLab, cfg.DataDir = false, filepath.Join(dir, "up")
+	if cfg.DataDir, err = filepath.Abs(cfg.DataDir); err != nil {
+		return nil, cfg, err
+	}
+	if err := freePorts(ctx, &cfg.Store, &cfg.OTLP.GRPC, &cfg.OTLP.HTTP, &cfg.CollectorHealth, &cfg.CollectorMetrics, &cfg.Correlator); err != nil {
+		return nil, cfg, err
+	}
+	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
+		return nil, cfg, err
+	}
+	cfg.Profile = filepath.Join(cfg.DataDir, "profile.yaml")
+	if err := os.WriteFile(cfg.Profile, []byte(score.Profile), 0o600); err != nil {
+		return nil, cfg, err
+	}
+	return cfg.runUntilStopped(ctx, s.progress)
+}
+
+// freePorts sets addresses of this machine that were free a moment ago, no two the same.
+func freePorts(ctx context.Context, addresses ...*string) error {
+	for _, address := range addresses {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = l.Close() }() // at the end of all
+		*address = l.Addr().String()
+	}
+	return nil
+}
+
+// runUntilStopped runs the parts beside what else this process does.
+func (c upConfig) runUntilStopped(ctx context.Context, out io.Writer) (stop func(), _ upConfig, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	ready, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- up(ctx, c, &readyWriter{out, "faultline is up", ready, false}) }()
+	select {
+	case <-ready:
+		return func() { cancel(); <-done }, c, nil
+	case err := <-done:
+		cancel()
+		if err == nil {
+			err = ctx.Err()
+		}
+		return nil, c, err
+	}
+}
+
+// readyWriter passes on what is written until the words come by that say that everything is up.
+type readyWriter struct {
+	out   io.Writer
+	words string
+	ready chan struct{}
+	said  bool
+}
+
+func (w *readyWriter) Write(p []byte) (int, error) {
+	if w.said {
+		return len(p), nil
+	}
+	if bytes.Contains(p, []byte(w.words)) {
+		w.said = true
+		close(w.ready)
+		return len(p), nil
+	}
+	return w.out.Write(p)
 }
 
 // storiesFor is the load of a fault's platform: whoever meets it, and others beside.
@@ -158,7 +292,7 @@ func (s *scoring) print(out io.Writer, results []score.Result) error {
 		}
 	} else {
 		w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-		fmt.Fprintln(w, "\nFAULT\tEXPECTED\tAFFECTED\tRIGHT\tSLOWEST\tHEALTHY\tALARMS\tNAMED BEFORE")
+		fmt.Fprintln(w, "\nFAULT\tEXPECTED\tAFFECTED\tRIGHT\tEXACT\tSLOWEST\tHEALTHY\tALARMS\tNAMED BEFORE")
 		healthy, alarms := 0, 0
 		for _, r := range results {
 			mark := ""
@@ -166,7 +300,7 @@ func (s *scoring) print(out io.Writer, results []score.Result) error {
 				mark = "  MISS"
 			}
 			healthy, alarms = healthy+r.Healthy, alarms+r.Alarms
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%d\t%d\t%s%s\n", r.Fault, r.Expected, r.Affected, r.Right, r.Slowest.Round(100*time.Millisecond), r.Healthy, r.Alarms,
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%d\t%d\t%s%s\n", r.Fault, r.Expected, r.Affected, r.Right, r.Exact, r.Slowest.Round(100*time.Millisecond), r.Healthy, r.Alarms,
 				dashed(strings.Join(r.Detours, " ")), mark)
 		}
 		if err := w.Flush(); err != nil {

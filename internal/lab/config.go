@@ -98,7 +98,7 @@ const certLife = 10 * time.Minute
 func ProvisionerConfig(c Config) provisioner.Config {
 	p := provisioner.DefaultConfig()
 	p.Database = c.databaseFile()
-	p.Faults, p.PoolWait = c.ProvisionerFaults, c.scaled(4*time.Second)
+	p.Faults, p.PoolWait = c.ProvisionerFaults, poolWait
 	p.Outbox.FirstWait, p.Outbox.LongestWait = c.scaled(time.Second), c.scaled(4*time.Second)
 	p.Telemetry.Heartbeat = c.Telemetry.Heartbeat
 	p.Workflow.Tick = c.scaled(250 * time.Millisecond)
@@ -115,5 +115,8 @@ func ProvisionerConfig(c Config) provisioner.Config {
 	}
 	return p
 }
+
+// poolWait is longer than SQLite waits for a lock, and shorter than the ingress waits for an answer.
+const poolWait = 7 * time.Second
 
 func (c Config) scaled(d time.Duration) time.Duration { return time.Duration(float64(d) * c.Scale) }

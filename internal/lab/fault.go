@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,6 +55,12 @@ func Faults() []Fault {
 	return slices.Concat(certFaults(), ingressFaults(), authFaults(), apiFaults(), nodeFaults(), machineFaults(), providerFaults(), dbFaults(), insideFaults(), rolloutFaults(), viewFaults())
 }
 
+// CheckFault says whether there is a fault of that name, and if not, which one may be meant.
+func CheckFault(name string) error {
+	_, err := faultNamed(name)
+	return err
+}
+
 func faultNamed(name string) (Fault, error) {
 	var near []string
 	for _, f := range Faults() {
@@ -65,9 +72,20 @@ func faultNamed(name string) (Fault, error) {
 		}
 	}
 	if len(near) > 0 {
+		slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(distance(a, name), distance(b, name)) })
+		near = near[:min(len(near), 3)]
 		return Fault{}, fmt.Errorf("no fault is called %q; is it %s?", name, strings.Join(near, ", "))
 	}
 	return Fault{}, fmt.Errorf("no fault is called %q; faultline lab list shows them", name)
+}
+
+// distance is small where two names begin alike.
+func distance(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return len(a) + len(b) - 2*n
 }
 
 // alike tells whether two names share a word, or one begins as the other.

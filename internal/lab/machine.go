@@ -153,7 +153,7 @@ func (m *machine) crash(ctx context.Context) error {
 			return err
 		}
 		if !m.lab.config.LogFiles { // nobody reads the console's file: what watches it says so
-			m.said(ctx, "kernel", "Kernel panic - not syncing: Fatal exception in interrupt")
+			m.service("kernel").Log(ctx, telemetry.Error, "Kernel panic - not syncing: Fatal exception in interrupt")
 		}
 		m.startBoot()
 		m.boots(ctx)

@@ -101,10 +101,11 @@ func (s *Store) attempts(outer, inner context.Context, db *sql.DB, f func(*Tx) e
 }
 
 func (t *Tx) run(ctx context.Context, db *sql.DB, f func(*Tx) error) (err error) {
-	done := func() {}
-	if t.tx, done, err = t.store.begin(ctx, db); err != nil {
+	tx, done, err := t.store.begin(ctx, db)
+	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
+	t.tx = tx
 	defer done()
 	defer func() { _ = t.tx.Rollback() }() // after a commit it does nothing
 	if err := f(t); err != nil {

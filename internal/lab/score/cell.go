@@ -91,7 +91,7 @@ func freeAddresses(ctx context.Context, n int) (all []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close()
+		defer func() { _ = l.Close() }()
 		all = append(all, l.Addr().String())
 	}
 	return all, nil

@@ -21,6 +21,7 @@ type Result struct {
 	Expected  string        `json:"expected"` // layer/mechanism, or undetermined
 	Affected  int           `json:"affected"` // allocations that it cost something
 	Right     int           `json:"right"`    // of these
+	Exact     int           `json:"exact"`    // of these, with the mechanism
 	Slowest   time.Duration `json:"slowest"`  // from visible to right
 	Grazed    int           `json:"grazed"`   // that met it and lost nothing
 	Healthy   int           `json:"healthy"`  // that did not meet it
@@ -35,13 +36,19 @@ type Result struct {
 // OK says whether everything was as it must be.
 func (r Result) OK() bool { return len(r.Misses) == 0 }
 
-// is says whether a ruling is the right one.
+// is says whether a ruling is the right one: the owner is named and nobody else.
 func (w *watch) is(r Ruling) bool {
 	if w.fault.Expected != attributed {
 		return r.Outcome == w.fault.Expected
 	}
-	return r.Outcome == attributed && len(r.Blames) == 1 && r.Blames[0] == w.owner()
+	return r.Outcome == attributed && len(r.Blames) > 0 && !slices.ContainsFunc(r.Blames, func(b string) bool { return !w.owns(b) })
 }
+
+// owns says whether what a verdict names is of the fault's layer.
+func (w *watch) owns(blame string) bool { return strings.HasPrefix(blame, w.fault.Layer+"/") }
+
+// exact says whether the mechanism is named as well.
+func (w *watch) exact(r Ruling) bool { return slices.Contains(r.Blames, w.owner()) }
 
 func (w *watch) result(ctx context.Context) (Result, error) {
 	r := Result{Fault: w.fault.Name, Expected: w.owner(), Detours: []string{}, Misses: []string{}, Examples: []string{}, Lasted: w.healed.Sub(w.since)}
@@ -109,6 +116,9 @@ func (w *watch) affected(id string, v *watched, r *Result, miss func(string, str
 		miss(id, "was judged right later than %s after it was visible", Limit)
 	case w.is(v.last), v.last.Outcome == none && v.life.AsWritten:
 		r.Right++
+		if v.exact || w.fault.Expected != attributed {
+			r.Exact++
+		}
 	default:
 		miss(id, "was judged right, and in the end is said to be %s", say(v.last))
 	}

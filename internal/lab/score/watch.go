@@ -41,6 +41,7 @@ type watched struct {
 	last  Ruling
 	right time.Time // first right ruling
 	since time.Time // of the fault
+	exact bool      // the mechanism was named, too
 	wrong []string  // other owners that were named on the way
 }
 
@@ -190,8 +191,9 @@ func (w *watch) look(ctx context.Context) error {
 		if w.is(v.last) && v.right.IsZero() {
 			v.right = time.Now()
 		}
+		v.exact = v.exact || w.is(v.last) && w.exact(v.last)
 		for _, b := range v.last.Blames {
-			if v.last.Outcome == attributed && !w.is(v.last) && b != w.owner() && (len(v.wrong) == 0 || v.wrong[len(v.wrong)-1] != b) {
+			if v.last.Outcome == attributed && !w.owns(b) && (len(v.wrong) == 0 || v.wrong[len(v.wrong)-1] != b) {
 				v.wrong = append(v.wrong, b)
 			}
 		}
