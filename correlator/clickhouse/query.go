@@ -114,8 +114,9 @@ func (l *Library) records(ctx context.Context, query string, p params) ([]*recor
 	}
 	defer func() { _ = rows.Close() }()
 	var out []*record.Record
+	s := scanner{}
 	for rows.Next() {
-		r, err := scan(rows)
+		r, err := s.scan(rows)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", query, err)
 		}

@@ -132,9 +132,10 @@ func (s *source) fetch(ctx context.Context, l *Library, part stretch) ([]row, er
 	}
 	defer func() { _ = rows.Close() }()
 	var out []row
+	one := scanner{}
 	for rows.Next() {
 		key := ""
-		r, err := scan(rows, &key)
+		r, err := one.scan(rows, &key)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.whose, err)
 		}

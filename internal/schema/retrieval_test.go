@@ -17,7 +17,7 @@ func TestNoLookupScansTheTable(t *testing.T) {
 	if err := Migrate(t.Context(), conn, quiet); err != nil {
 		t.Fatal(err)
 	}
-	// 100,000 records in 391 granules: half of 500 allocations, half of nobody on 100 machines.
+	// 100,000 records in 195 granules: half of 500 allocations, half of nobody on 100 machines.
 	if err := conn.Exec(t.Context(), `INSERT INTO events (key, signal, time, ingested_time, service, trace_id, workflow_id, allocation_id, node_id, node_instance_id, request_id)
 SELECT substring(lower(hex(MD5(toString(number)))), 1, 16), 'log', fromUnixTimestamp64Nano(1772445851000000000 + number * 1000000), now64(9), concat('svc-', toString(number % 7)),
 lower(hex(MD5(toString(intDiv(number, 10))))), concat('w-', toString(intDiv(number, 100))),
@@ -40,7 +40,6 @@ FROM numbers(100000)`); err != nil {
 		{"trace_id = lower(hex(MD5('77')))", 10},
 		{"workflow_id = 'w-77'", 100},
 		{"has(keys, 'request:r-77')", 10},
-		{"key = substring(lower(hex(MD5('77'))), 1, 16)", 1},
 		{"has(keys, 'node_instance:i-42')", 1000},
 	}
 	for _, c := range cases {
@@ -67,7 +66,7 @@ FROM numbers(100000)`); err != nil {
 		}
 		left, _ := strconv.Atoi(all[len(all)-1][1])
 		whole, _ := strconv.Atoi(all[0][2])
-		if whole < 350 || left > whole/5 {
+		if whole < 190 || left > whole/5 {
 			t.Errorf("%s reads %d of %d granules:\n%s", c.where, left, whole, strings.Join(plan, "\n"))
 		}
 	}

@@ -21,8 +21,10 @@ var Questions = []Question{ByAllocation, Unknown, ByNode, ByInstance, ByWorkflow
 
 // What a reader takes of a record, in our tables and in theirs.
 const (
-	ourColumns = `SELECT signal, time, end_time, observed_time, ingested_time, service, scope, name, severity, severity_text, body, trace_id, span_id,
-parent_span_id, span_kind, status, status_message, span_events, resource, attrs, stamped FROM events `
+	ourColumns = `SELECT signal, time, end_time, observed_delay, ingested_time, service, scope, name, severity, severity_text, body, trace_id, span_id,
+parent_span_id, span_kind, status, status_message, span_events, resource_json, attrs_rest, attrs_lifted, stamped_rest, stamped_lifted,
+allocation_id, workflow_id, correlation_id, node_id, node_instance_id, request_id, task_id, claim_id, boot_id, outbox_id, resource_uid,
+provider_job, via FROM events `
 	logColumns = `SELECT Timestamp, TraceId, SpanId, SeverityText, SeverityNumber, ServiceName, Body, ResourceAttributes, ScopeName, LogAttributes,
 EventName FROM otel_logs `
 	spanColumns = `SELECT Timestamp, TraceId, SpanId, ParentSpanId, SpanName, SpanKind, ServiceName, Duration, StatusCode, StatusMessage,
@@ -32,16 +34,19 @@ SpanAttributes, ResourceAttributes, Events.Name, Links.TraceId FROM otel_traces 
 // ourQuestions: an allocation is a range. Any other identifier is asked for where its links say that its
 // records are, and among nobody's.
 var ourQuestions = map[Question][]string{
-	ByAllocation:  {ourColumns + `WHERE allocation_id = '{allocation}' ORDER BY time, key`},
-	Unknown:       {ourColumns + `WHERE allocation_id = '{unknown}' ORDER BY time, key`},
-	ByNode:        {ourColumns + `WHERE allocation_id IN (` + linked("node", "{node}") + ` UNION ALL SELECT '') AND node_id = '{node}' AND time >= toDateTime({from}) AND time < toDateTime({from}) + 86400 ORDER BY time, key`},
-	ByInstance:    {ourColumns + `WHERE node_instance_id = '{instance}' ORDER BY time, key`},
-	ByWorkflow:    {ourColumns + `WHERE allocation_id IN (` + linked("workflow", "{workflow}") + ` UNION ALL SELECT '') AND hasAny(keys, ['workflow:{workflow}']) ORDER BY time, key`},
-	ByCorrelation: {ourColumns + `WHERE allocation_id IN (` + linked("correlation", "{correlation}") + ` UNION ALL SELECT '') AND hasAny(keys, ['correlation:{correlation}']) ORDER BY time, key`},
-	ByTrace:       {ourColumns + `WHERE allocation_id IN (` + linked("trace", "{trace}") + ` UNION ALL SELECT '') AND trace_id = '{trace}' ORDER BY time, key`},
-	BySearch:      {ourColumns + `WHERE service = 'kernel' AND time >= toDateTime({from}) AND time < toDateTime({from}) + 600 AND hasAllTokens(lower(body), ['corrected']) ORDER BY time DESC LIMIT 100`},
+	ByAllocation:  {ourColumns + `WHERE allocation_id = '{allocation}' ORDER BY time, key` + plain},
+	Unknown:       {ourColumns + `WHERE allocation_id = '{unknown}' ORDER BY time, key` + plain},
+	ByNode:        {ourColumns + `WHERE allocation_id IN (` + linked("node", "{node}") + ` UNION ALL SELECT '') AND node_id = '{node}' AND time >= toDateTime({from}) AND time < toDateTime({from}) + 86400 ORDER BY time, key` + plain},
+	ByInstance:    {ourColumns + `WHERE node_instance_id = '{instance}' ORDER BY time, key` + plain},
+	ByWorkflow:    {ourColumns + `WHERE allocation_id IN (` + linked("workflow", "{workflow}") + ` UNION ALL SELECT '') AND hasAny(keys, ['workflow:{workflow}']) ORDER BY time, key` + plain},
+	ByCorrelation: {ourColumns + `WHERE allocation_id IN (` + linked("correlation", "{correlation}") + ` UNION ALL SELECT '') AND hasAny(keys, ['correlation:{correlation}']) ORDER BY time, key` + plain},
+	ByTrace:       {ourColumns + `WHERE allocation_id IN (` + linked("trace", "{trace}") + ` UNION ALL SELECT '') AND trace_id = '{trace}' ORDER BY time, key` + plain},
+	BySearch:      {ourColumns + `WHERE service = 'kernel' AND time >= toDateTime({from}) AND time < toDateTime({from}) + 600 AND minute >= intDiv({from}, 60) AND minute <= intDiv({from} + 600, 60) AND hasAllTokens(lower(body), ['corrected']) ORDER BY time DESC LIMIT 100`},
 	ByWord:        {ourColumns + `WHERE service = 'fulfillment-api' AND hasAllTokens(lower(body), ['{word}']) ORDER BY time DESC LIMIT 100`},
 }
+
+// plain is how the reader asks: no projection serves these questions, none is looked for.
+const plain = ` SETTINGS optimize_use_projections = 0, use_skip_indexes_on_data_read = 0`
 
 // linked are the allocations that the links of an identifier name.
 func linked(kind, id string) string {

@@ -1,11 +1,13 @@
 -- Signs of life, two a minute of every component on every machine.
-SELECT toString(signal), time, end_time, observed_time, ingested_time, service, scope, name, severity, severity_text, body,
-       trace_id, span_id, parent_span_id, span_kind, status, status_message, span_events, resource, attrs, stamped
+SELECT toString(signal), time, end_time, observed_delay, ingested_time, service, scope, name, severity, severity_text, body,
+       trace_id, span_id, parent_span_id, span_kind, status, status_message, span_events,
+       resource_json, attrs_rest, attrs_lifted, stamped_rest, stamped_lifted,
+       allocation_id, workflow_id, correlation_id, node_id, node_instance_id, request_id, task_id, claim_id, boot_id, outbox_id, resource_uid, provider_job, via
 FROM events
 WHERE allocation_id = ''
   AND name = 'heartbeat'
   AND time >= {from:DateTime64(9, 'UTC')} AND time <= {to:DateTime64(9, 'UTC')}
   AND observed_time <= {as_of:DateTime64(9, 'UTC')}
 ORDER BY time, key
-LIMIT 2 BY service, node_id, attrs['component'], toUnixTimestamp(time) DIV 60
+LIMIT 2 BY service, node_id, attrs_rest['component'], toUnixTimestamp(time) DIV 60
 LIMIT {most:UInt32}

@@ -1,10 +1,13 @@
 -- What a search looks for, the newest first. What it does not ask for is an empty parameter, and is gone
--- from the condition before indexes are chosen. /* whose */ is one of the conditions words_*.sql.
-SELECT toString(key), toString(signal), time, end_time, observed_time, ingested_time, service, scope, name, severity, severity_text, body,
-       trace_id, span_id, parent_span_id, span_kind, status, status_message, span_events, resource, attrs, stamped
+-- from the condition before indexes are chosen. minute is what the projection by service goes by. /* whose */ is one of the conditions words_*.sql.
+SELECT toString(key), toString(signal), time, end_time, observed_delay, ingested_time, service, scope, name, severity, severity_text, body,
+       trace_id, span_id, parent_span_id, span_kind, status, status_message, span_events,
+       resource_json, attrs_rest, attrs_lifted, stamped_rest, stamped_lifted,
+       allocation_id, workflow_id, correlation_id, node_id, node_instance_id, request_id, task_id, claim_id, boot_id, outbox_id, resource_uid, provider_job, via
 FROM events
 WHERE ingested_time <= fromUnixTimestamp64Nano({mark:Int64}, 'UTC')
   AND time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
+  AND minute >= intDiv({from:Int64}, 60000000000) AND minute <= intDiv({last:Int64}, 60000000000)
   AND severity >= {severity:Int32}
   AND (empty({services:Array(String)}) OR service IN {services:Array(String)})
   AND ({allocation_id:String} = '' OR allocation_id = {allocation_id:String})
@@ -20,7 +23,7 @@ WHERE ingested_time <= fromUnixTimestamp64Nano({mark:Int64}, 'UTC')
   AND ({resource_uid:String} = '' OR resource_uid = {resource_uid:String})
   AND ({provider_job:String} = '' OR provider_job = {provider_job:String})
   AND ({trace_id:String} = '' OR trace_id = {trace_id:String})
-  AND (empty({names:Array(String)}) OR arrayAll((k, v) -> attrs[k] = v OR resource[k] = v, {names:Array(String)}, {values:Array(String)}))
+  AND (empty({names:Array(String)}) OR arrayAll((k, v) -> attrs_rest[k] = v OR JSONExtractString(resource_json, k) = v, {names:Array(String)}, {values:Array(String)}))
   AND /* whose */
   AND (time, service, key) < (fromUnixTimestamp64Nano({after:Int64}, 'UTC'), {after_source:String}, {after_key:String})
 ORDER BY time DESC, service DESC, key DESC

@@ -18,8 +18,8 @@ CREATE TABLE IF NOT EXISTS links
     valid_to      Int64 CODEC(Delta, ZSTD(1)),
     service       SimpleAggregateFunction(min, LowCardinality(String)) CODEC(ZSTD(1)),
     ref           SimpleAggregateFunction(min, String) CODEC(ZSTD(1)),
-    observed_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1)),
-    ingested_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1))
+    observed_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
+    ingested_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(ZSTD(1))
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (subject_kind, subject_id, object_kind, object_id, type, valid_from, valid_to)

@@ -19,4 +19,4 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMMDD(stored_time)
 ORDER BY stored_time
 TTL toDateTime(stored_time) + INTERVAL 30 DAY
-SETTINGS ttl_only_drop_parts = 1
+SETTINGS default_compression_codec = 'ZSTD(1)', ttl_only_drop_parts = 1

@@ -3,10 +3,11 @@ CREATE TABLE IF NOT EXISTS events_local ON CLUSTER main
     key              FixedString(16) CODEC(ZSTD(1)),
     signal           Enum8('log' = 1, 'span' = 2) CODEC(ZSTD(1)),
     time             DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
-    end_time         DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    minute           Int32 MATERIALIZED intDiv(toUnixTimestamp64Nano(time), 60000000000) CODEC(Delta, ZSTD(1)),
+    end_time         DateTime64(9, 'UTC') CODEC(ZSTD(1)),
     observed_delay   Int64 CODEC(T64('bit'), ZSTD(1)),
     observed_time    DateTime64(9, 'UTC') ALIAS fromUnixTimestamp64Nano(toUnixTimestamp64Nano(time) + observed_delay, 'UTC'),
-    ingested_time    DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+    ingested_time    DateTime64(9, 'UTC') CODEC(ZSTD(1)),
     service          LowCardinality(String) CODEC(ZSTD(1)),
     scope            LowCardinality(String) CODEC(ZSTD(1)),
     name             LowCardinality(String) CODEC(ZSTD(1)),
@@ -53,20 +54,20 @@ CREATE TABLE IF NOT EXISTS events_local ON CLUSTER main
                          concat('request:', request_id), concat('task:', task_id), concat('claim:', claim_id), concat('boot:', boot_id),
                          concat('outbox:', outbox_id), concat('resource:', resource_uid), concat('provider_job:', provider_job)]), keys_rest),
     INDEX by_allocation    allocation_id    TYPE bloom_filter(0.001) GRANULARITY 1,
-    INDEX by_ref           key              TYPE bloom_filter(0.01)  GRANULARITY 32,
     INDEX by_keys          keys             TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_node          node_id          TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_node_instance node_instance_id TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_trace         trace_id         TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_workflow      workflow_id      TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_time          time             TYPE minmax              GRANULARITY 1,
-    PROJECTION by_service (SELECT service, time, _part_offset ORDER BY service, time)
+    PROJECTION by_service (SELECT service, minute, _part_offset ORDER BY service, minute)
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toMonday(ingested_time)
 ORDER BY (allocation_id, node_id, service, time)
 TTL toDateTime(ingested_time) + INTERVAL 90 DAY
-SETTINGS index_granularity = 256, default_compression_codec = 'ZSTD(1)',
+SETTINGS index_granularity = 512, default_compression_codec = 'ZSTD(1)',
+         min_bytes_for_wide_part = 1000000000000000, string_serialization_version = 'single_stream',
          ttl_only_drop_parts = 1, replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS events ON CLUSTER main AS events_local

@@ -7,8 +7,8 @@ CREATE TABLE IF NOT EXISTS links_by_object_local ON CLUSTER main
     type          LowCardinality(String) CODEC(ZSTD(1)),
     valid_from    Int64 CODEC(Delta, ZSTD(1)),
     valid_to      Int64 CODEC(Delta, ZSTD(1)),
-    observed_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1)),
-    ingested_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1))
+    observed_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
+    ingested_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(ZSTD(1))
 )
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (object_kind, object_id, subject_kind, subject_id, type, valid_from, valid_to)

@@ -14,7 +14,7 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{
 PARTITION BY toYYYYMMDD(stored_time)
 ORDER BY stored_time
 TTL toDateTime(stored_time) + INTERVAL 30 DAY
-SETTINGS ttl_only_drop_parts = 1;
+SETTINGS default_compression_codec = 'ZSTD(1)', ttl_only_drop_parts = 1;
 
 CREATE TABLE IF NOT EXISTS links_by_time ON CLUSTER main AS links_by_time_local
 ENGINE = Distributed('main', currentDatabase(), 'links_by_time_local', cityHash64(subject_kind, subject_id));
