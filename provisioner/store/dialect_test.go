@@ -172,3 +172,48 @@ func TestCommitsWakeOtherReplicas(t *testing.T) {
 	}
 	t.Fatalf("woken %d times", woken)
 }
+
+// Thousands of messages that were written just now are leased in no time, each once, the earliest of each
+// allocation first.
+func TestLeasingManyMessages(t *testing.T) {
+	s := open(t, postgrestest.DSN(t))
+	const allocations = 4000
+	for range 10 { // each connection has a plan by now, made for an empty table
+		if _, err := s.DueMessages(t.Context(), time.Hour, 250); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for batch := range 8 {
+		if err := s.Update(t.Context(), "put", func(tx *Tx) error {
+			for i := range allocations / 4 {
+				if _, err := tx.PutOutbox("s", fmt.Sprintf("a-%d", (batch%4)*allocations/4+i), "{}"); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[string]bool{}
+	began := time.Now()
+	for {
+		due, err := s.DueMessages(t.Context(), time.Hour, 250)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range due {
+			if seen[m.AllocationID] {
+				t.Fatalf("a second message of %s", m.AllocationID)
+			}
+			seen[m.AllocationID] = true
+		}
+		if len(due) == 0 {
+			break
+		}
+	}
+	if took := time.Since(began); len(seen) != allocations || took > time.Minute {
+		t.Errorf("%d leased in %s", len(seen), took)
+	}
+	t.Log(time.Since(began))
+}

@@ -49,11 +49,14 @@ const (
 		AND NOT EXISTS (SELECT 1 FROM outbox earlier WHERE earlier.allocation_id = m.allocation_id AND earlier.seq < m.seq
 			AND earlier.state IN ('pending', 'failed') AND earlier.next_at > ?1)
 		ORDER BY seq LIMIT ?2`
-	leaseMessages = `WITH due (n) AS MATERIALIZED (SELECT seq FROM outbox m WHERE state IN ('pending', 'failed') AND next_at <= ?1
-			AND NOT EXISTS (SELECT 1 FROM outbox earlier WHERE earlier.allocation_id = m.allocation_id AND earlier.seq < m.seq
-				AND earlier.state IN ('pending', 'failed'))
-			ORDER BY seq LIMIT ?2 FOR NO KEY UPDATE SKIP LOCKED)
-		UPDATE outbox SET next_at = ?3 FROM due WHERE seq = due.n RETURNING ` + messageColumns
+	// The earliest of each allocation, by passes and never by a join: a connection keeps the plan that it made
+	// when the table was empty, and a join made for an empty table compares each with each.
+	leaseMessages = `WITH earliest (n) AS MATERIALIZED (SELECT seq FROM (
+			SELECT DISTINCT ON (allocation_id) seq, next_at FROM outbox WHERE state IN ('pending', 'failed') ORDER BY allocation_id, seq) AS first
+			WHERE next_at <= ?1 ORDER BY seq LIMIT ?2),
+		due (n) AS MATERIALIZED (SELECT seq FROM outbox WHERE seq = ANY (ARRAY (SELECT n FROM earliest)) AND state IN ('pending', 'failed') AND next_at <= ?1
+			FOR NO KEY UPDATE SKIP LOCKED)
+		UPDATE outbox SET next_at = ?3 WHERE seq = ANY (ARRAY (SELECT n FROM due)) RETURNING ` + messageColumns
 )
 
 // DueMessages lists what the relay has to send, in order of commit. A message waits for the earlier ones

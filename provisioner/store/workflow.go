@@ -35,7 +35,7 @@ const (
 	leaseWorkflows = `WITH due (id) AS MATERIALIZED (SELECT workflow_id FROM workflows
 			WHERE state IN ('scheduled', 'running', 'waiting', 'cancel_requested') AND wake_at <= ?1 AND leased_until <= ?1
 			ORDER BY created_at LIMIT ?2 FOR NO KEY UPDATE SKIP LOCKED)
-		UPDATE workflows SET leased_until = ?3 FROM due WHERE workflow_id = due.id RETURNING ` + workflowColumns
+		UPDATE workflows SET leased_until = ?3 WHERE workflow_id = ANY (ARRAY (SELECT id FROM due)) RETURNING ` + workflowColumns
 )
 
 func scanWorkflow(scan func(...any) error) (Workflow, error) {
