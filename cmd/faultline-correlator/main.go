@@ -34,6 +34,7 @@ type Config struct {
 	Log       service.LogConfig       `yaml:"log"`
 	Judging   live.Config             `yaml:"judging"`   // judging as records arrive
 	Search    clickhouse.Limits       `yaml:"search"`    // what one search may cost the store; 0 is no limit
+	Retention *schema.Retention       `yaml:"retention"` // in days, by kind of evidence; left as it is where it is not stated
 	Telemetry service.TelemetryConfig `yaml:"telemetry"` // spans of its own requests; off by default
 }
 
@@ -50,7 +51,13 @@ func (c Config) Validate() error {
 	if err := c.Search.Validate(); err != nil {
 		search = fmt.Errorf("search.%w", err)
 	}
-	return errors.Join(c.Log.Validate(), c.Judging.Validate(), search, c.Telemetry.Validate())
+	var retention error
+	if c.Retention != nil {
+		if err := c.Retention.Validate(); err != nil {
+			retention = fmt.Errorf("retention: %w", err)
+		}
+	}
+	return errors.Join(c.Log.Validate(), c.Judging.Validate(), search, retention, c.Telemetry.Validate())
 }
 
 func main() {
@@ -85,6 +92,11 @@ func run(ctx context.Context, path string) error {
 	defer func() { _ = conn.Close() }()
 	if err := schema.Migrate(ctx, conn, log); err != nil {
 		return err
+	}
+	if cfg.Retention != nil {
+		if _, err := schema.Retain(ctx, conn, log, *cfg.Retention, false); err != nil {
+			return err
+		}
 	}
 	tracing, err := service.StartTracing(ctx, cfg.Telemetry, "correlator")
 	if err != nil {

@@ -34,7 +34,11 @@ func (c upConfig) parts(dsn string) ([]supervise.Part, error) {
 		}
 		out = append(out, part("store", "http://"+c.Store+"/readyz", bin("faultline"), "store", "--config", path))
 	}
-	correlator, err := c.write("correlator.yaml", map[string]any{"listen": c.Correlator, "profile": c.Profile})
+	judge := map[string]any{"listen": c.Correlator, "profile": c.Profile}
+	if c.Retention != nil {
+		judge["retention"] = c.Retention
+	}
+	correlator, err := c.write("correlator.yaml", judge)
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,8 @@ type upConfig struct {
 	Lab     lab.Config `yaml:"lab"`
 	Record  bool       `yaml:"record"` // also write what is stored as OTLP/JSON lines, into the data folder
 	Profile string     `yaml:"profile"`
+	// Retention is what the store keeps for how many days; left as it is where it is not stated.
+	Retention *schema.Retention `yaml:"retention"`
 }
 
 func defaultUpConfig() upConfig {
@@ -60,6 +62,11 @@ func (c upConfig) Validate() error {
 	}
 	if err := c.Lab.Validate(); err != nil {
 		return fmt.Errorf("lab: %w", err)
+	}
+	if c.Retention != nil {
+		if err := c.Retention.Validate(); err != nil {
+			return fmt.Errorf("retention: %w", err)
+		}
 	}
 	return nil
 }

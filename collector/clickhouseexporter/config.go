@@ -48,5 +48,8 @@ func (c *Config) Validate() error {
 	if c.LinkCache < 1 {
 		errs = append(errs, fmt.Errorf("link_cache: %d is less than 1", c.LinkCache))
 	}
+	if c.Queue.HasValue() && c.Queue.Get().StorageID != nil && (!c.Retry.Enabled || c.Retry.MaxElapsedTime > 0) {
+		errs = append(errs, errors.New("retry_on_failure: a queue on disk (sending_queue.storage) needs enabled: true and max_elapsed_time: 0; else what was acknowledged is thrown away when the store is away"))
+	}
 	return errors.Join(errs...)
 }

@@ -40,6 +40,8 @@ func TestConfig(t *testing.T) {
 		{"faultline_clickhouse/no_dsn", "dsn: FAULTLINE_CLICKHOUSE_DSN is not set"},
 		{"faultline_clickhouse/profile", `profile: there is no built-in profile "nowhere"`},
 		{"faultline_clickhouse/bounds", "max_value_bytes: 10 is less than 1024"},
+		{"faultline_clickhouse/impatient", "retry_on_failure: a queue on disk"},
+		{"faultline_clickhouse/careless", "retry_on_failure: a queue on disk"},
 	}
 	for _, c := range cases {
 		err := confmap.Validate(load(t, c.name))

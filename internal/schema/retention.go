@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -21,6 +23,26 @@ type Retention struct {
 	Lifecycle int `yaml:"lifecycle_days"` // lifecycle events without heartbeats and polls; allocations and their states
 	Links     int `yaml:"links_days"`     // who belonged to whom
 	Verdicts  int `yaml:"verdicts_days"`  // verdicts as they were given
+}
+
+// UnmarshalYAML reads a part of a retention over the defaults: what is not stated stays as the migrations set it.
+func (r *Retention) UnmarshalYAML(node *yaml.Node) error {
+	type plain Retention
+	known := []string{"raw_days", "node_days", "lifecycle_days", "links_days", "verdicts_days"}
+	for i := 0; i+1 < len(node.Content); i += 2 { // a decoder's strictness does not reach in here
+		if key := node.Content[i]; !slices.Contains(known, key.Value) {
+			return fmt.Errorf("line %d: there is no key %s; there are %s", key.Line, key.Value, strings.Join(known, ", "))
+		}
+	}
+	stated := plain(DefaultRetention())
+	if *r != (Retention{}) {
+		stated = plain(*r)
+	}
+	if err := node.Decode(&stated); err != nil {
+		return err
+	}
+	*r = Retention(stated)
+	return nil
 }
 
 // DefaultRetention is what the migrations set.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
 )
 
@@ -126,6 +128,19 @@ func TestRetentionIsValidated(t *testing.T) {
 		}
 	}
 	if _, err := Retain(t.Context(), open(t, embeddedtest.DSN(t)), quiet, DefaultRetention(), false); !errors.Is(err, ErrNoTables) {
+		t.Errorf("%v", err)
+	}
+}
+
+// What is stated lies over the defaults; a key that there is not is named with its line.
+func TestRetentionIsReadInParts(t *testing.T) {
+	var c struct {
+		Retention *Retention `yaml:"retention"`
+	}
+	if err := yaml.Unmarshal([]byte("retention: {raw_days: 3}\n"), &c); err != nil || c.Retention.Raw != 3 || c.Retention.Node != DefaultRetention().Node {
+		t.Errorf("%+v, %v", c.Retention, err)
+	}
+	if err := yaml.Unmarshal([]byte("retention:\n  raw_days: 3\n  row_days: 4\n"), &c); err == nil || !strings.Contains(err.Error(), "line 3: there is no key row_days") {
 		t.Errorf("%v", err)
 	}
 }
