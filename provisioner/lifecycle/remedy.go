@@ -35,7 +35,7 @@ var remedies = map[Reason]string{
 	WrongCertificate:    "the certificate that this installation of this node was issued",
 	CertificateRequest:  "a PKCS #10 request in PEM for a key of one's own (P-256, P-384 or Ed25519), without names",
 	AllocationExists:    "another allocation_id, or the same wishes",
-	OperationInProgress: "the end of the operation that is under way",
+	OperationInProgress: "the end of the operation that is under way (recover stuck says what it waits for)",
 	NodeFenced:          "unfence of the node, or force-release",
 	NodeNotFenced:       "a node that is fenced",
 	ClaimHeld:           "the end of the claim: a result, a cancel, or the lapse of its lease",

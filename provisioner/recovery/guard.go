@@ -49,7 +49,7 @@ var (
 				return "", err
 			}
 		}
-		return "", nil
+		return when(!lifecycle.Settled(w.allocation.State), w.allocationIs()+", and its workflow has not begun"), nil
 	}}
 	noOpenWork = Guard{Name: "no_open_work", Refusal: lifecycle.OperationInProgress, fails: func(w *work) (string, error) {
 		tasks, err := w.tx.OpenTasks(w.allocation.ID)

@@ -282,7 +282,7 @@ func TestAKeyIsOneRequest(t *testing.T) {
 		// Another caller's key is another key; and what was refused leaves its key free.
 		theirs := r
 		theirs.By.Actor = "lou"
-		b.refused(recovery.Allocations, "retry-release", theirs, "release_has_failed", lifecycle.IllegalMove)
+		b.refused(recovery.Allocations, "retry-release", theirs, "no_open_workflow", lifecycle.OperationInProgress)
 		b.update(func(t *store.Tx) error {
 			a, err := t.Allocation("a-1")
 			if err != nil {
