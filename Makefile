@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
 export CGO_ENABLED := 0
 
-.PHONY: help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-durability bench-provisioner examples clean bench-throughput $(addprefix bin/,$(BINARIES))
+.PHONY: lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-durability bench-provisioner examples clean bench-throughput $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -74,6 +74,9 @@ bench-live: ## judging as records arrive: 10,000 live allocations, 2,000 events/
 	FAULTLINE_LIVE=1 $(GO) test -count=1 -v -run TestADeskIsBounded ./correlator
 bench-store: build ## the store beside the contrib exporter's tables; ROWS=10000000 for the full size
 	bin/faultline bench store --rows $(or $(ROWS),1000000)
+
+lab-score: build ## every fault that the lab can make, beside healthy load, and what is said of it; about ten minutes
+	bin/faultline lab score
 
 examples: build ## make examples/ anew, with the lab
 	bin/faultline lab examples examples
