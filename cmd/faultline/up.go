@@ -179,15 +179,19 @@ func (c upConfig) whereToLook(out io.Writer) {
 	if c.Correlator != defaultUpConfig().Correlator {
 		flag = " --server http://" + c.Correlator
 	}
+	recovering := ""
+	if c.RunLab && c.Provisioner.Control == defaultUpConfig().Provisioner.Control {
+		recovering = "\n  bin/faultline recover stuck           what is stuck, and what may be done about it"
+	}
 	_, _ = fmt.Fprintf(out, `
 faultline is up. In another terminal:
 
   bin/faultline list%[2]s                    allocations and their states
   bin/faultline list%[2]s --state failed     those that failed
   bin/faultline verdict%[2]s ID              whose fault, with the records that prove it
-  bin/faultline timeline%[2]s ID             what happened, in every layer; ID may be any identifier
+  bin/faultline timeline%[2]s ID             what happened, in every layer; ID may be any identifier%[6]s
   curl -s http://%[1]s/api/v1/allocations
 
   OTLP goes to %[3]s (gRPC) and http://%[4]s; logs are in %[5]s. Ctrl-C stops everything.
-`, c.Correlator, flag, c.OTLP.GRPC, c.OTLP.HTTP, filepath.Join(c.DataDir, "log"))
+`, c.Correlator, flag, c.OTLP.GRPC, c.OTLP.HTTP, filepath.Join(c.DataDir, "log"), recovering)
 }
