@@ -72,8 +72,8 @@ bench-provisioner: ## 2,000 allocations at once on SQLite and 10,000 on PostgreS
 bench-live: ## judging as records arrive: 10,000 live allocations, 2,000 events/s, without a store and with one
 	FAULTLINE_LIVE=1 $(GO) test -count=1 -v -timeout 20m -run 'TestLiveLoad|TestLiveStore' ./correlator/live
 	FAULTLINE_LIVE=1 $(GO) test -count=1 -v -run TestADeskIsBounded ./correlator
-bench-store: build ## the store beside the contrib exporter's tables; ROWS=10000000 for the full size
-	bin/faultline bench store --rows $(or $(ROWS),1000000)
+bench-store: build ## the store beside the contrib exporter's tables; ROWS=10000000 for the full size, DIR for its data
+	bin/faultline bench store --rows $(or $(ROWS),1000000) $(if $(DIR),--dir $(DIR))
 
 lab-score: build ## every fault that the lab can make, beside healthy load, and what is said of it; about ten minutes
 	bin/faultline lab score

@@ -19,7 +19,7 @@ type benchStore struct {
 	shape             storebench.Shape
 	start             string
 	batch             int
-	dsn, ours         string
+	dsn, ours, dir    string
 	rivals, keep      bool
 	samples, rounds   int
 	fillOnly, askOnly bool
@@ -39,6 +39,7 @@ func benchStoreCommand() *cobra.Command {
 	f.StringVar(&b.start, "start", "", "stamped time of the first record, RFC 3339 (default: thirteen days ago, so that nothing expires)")
 	f.IntVar(&b.batch, "batch", 32768, "records an insert")
 	f.StringVar(&b.dsn, "dsn", "", "a store to use, http://user:secret@host:port (default: an embedded one in a temporary folder)")
+	f.StringVar(&b.dir, "dir", "", "folder in which the embedded store keeps its data while it is measured (default: the system's temporary one)")
 	f.StringVar(&b.ours, "database", "faultline_bench", "database of ours; those of the rivals are named after it")
 	f.BoolVar(&b.rivals, "rivals", true, "measure the contrib exporter's tables as well (takes its module from the module cache or proxy)")
 	f.BoolVar(&b.keep, "keep", false, "keep the databases")
@@ -121,7 +122,7 @@ func (b *benchStore) run(cmd *cobra.Command) (err error) {
 
 // embed starts a store of the benchmark's own.
 func (b *benchStore) embed(ctx context.Context) (stop func() error, err error) {
-	dir, err := os.MkdirTemp("", "faultline-bench-store-")
+	dir, err := os.MkdirTemp(b.dir, "faultline-bench-store-")
 	if err != nil {
 		return nil, err
 	}

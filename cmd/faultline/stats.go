@@ -99,7 +99,7 @@ func printStats(out io.Writer, s schema.Stats) error {
 			}
 		}
 		if table.SmallBytes > 0 {
-			_, _ = fmt.Fprintf(out, " small parts, all columns %.1f,", float64(table.SmallBytes)/float64(table.Rows))
+			_, _ = fmt.Fprintf(out, " all columns in one file %.1f,", float64(table.SmallBytes)/float64(table.Rows))
 		}
 		_, _ = fmt.Fprintf(out, " indexes and marks %.1f\n", float64(table.IndexBytes)/float64(table.Rows))
 	}

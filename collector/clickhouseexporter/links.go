@@ -13,12 +13,16 @@ import (
 type statedFact struct {
 	fact     identity.Fact
 	service  string
-	ref      string
-	observed int64 // Unix nanoseconds
+	ref      string // "" of identifiers that were merely seen together: their records are found by either of them
+	observed int64  // Unix nanoseconds
 }
 
 func (b *batch) addFact(f identity.Fact, r *record.Record, key string) {
-	b.facts = append(b.facts, statedFact{fact: f, service: r.Service, ref: record.Ref(key), observed: r.Observed})
+	ref := ""
+	if f.Type != identity.Seen {
+		ref = record.Ref(key)
+	}
+	b.facts = append(b.facts, statedFact{fact: f, service: r.Service, ref: ref, observed: r.Observed})
 }
 
 // linkCache remembers which facts the store has, and since when they are known there to have been

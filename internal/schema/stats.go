@@ -30,7 +30,7 @@ type TableStats struct {
 	Kept        []Kept        `json:"kept,omitempty"` // empty: for ever
 	Columns     []ColumnStats `json:"columns"`        // the largest first
 	IndexBytes  uint64        `json:"index_bytes"`    // skip indexes, primary keys and marks: what is no column's
-	SmallBytes  uint64        `json:"small_bytes"`    // data of parts so small that the store keeps all columns in one file
+	SmallBytes  uint64        `json:"small_bytes"`    // data of parts that keep all columns in one file, as those of events do
 }
 
 // Kept is for how long a table's rows are kept at least.

@@ -3,6 +3,7 @@ package storebench
 import (
 	"context"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/faultline-io/faultline/collector/clickhouseexporter"
@@ -19,7 +20,7 @@ func Fill(ctx context.Context, dsn string, s Shape, size int, said func(rows int
 	defer func() { _ = w.Close() }()
 	begun := time.Now()
 	next := begun.Add(10 * time.Second)
-	for b := range s.Batches(size) {
+	for b := range ahead(s.Batches(size)) {
 		at = b.At
 		if err := w.WriteLogs(ctx, b.Logs); err != nil {
 			return rows, fmt.Errorf("after %d records: %w", rows, err)
@@ -34,4 +35,31 @@ func Fill(ctx context.Context, dsn string, s Shape, size int, said func(rows int
 		}
 	}
 	return rows, nil
+}
+
+// ahead makes the next batch while the one before is written.
+func ahead(batches iter.Seq[*Batch]) iter.Seq[*Batch] {
+	return func(yield func(*Batch) bool) {
+		made, done := make(chan *Batch, 1), make(chan struct{})
+		go func() {
+			defer close(made)
+			for b := range batches {
+				select {
+				case made <- b:
+				case <-done:
+					return
+				}
+			}
+		}()
+		defer func() {
+			close(done)
+			for range made { // until the maker has ended
+			}
+		}()
+		for b := range made {
+			if !yield(b) {
+				return
+			}
+		}
+	}
 }

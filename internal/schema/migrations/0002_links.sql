@@ -6,6 +6,8 @@
 -- at which the store had it: a judgement, or a reading, "as of" a moment must not lose what was known by
 -- then, whatever was told again since. Of those who told it the first by name stays, so that nothing
 -- depends on the order of arrival.
+-- ref is the record that says so; "" where identifiers were merely seen together, on any record that has
+-- both of them (random digits were a fifth of this table).
 -- A lookup finds a few rows: small granules.
 CREATE TABLE IF NOT EXISTS links
 (
