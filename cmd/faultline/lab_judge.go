@@ -67,9 +67,9 @@ func (j *fileJudge) rule(id string) score.Ruling {
 	return r
 }
 
-// gather reads what is new, and no more than a tenth of the time.
+// gather reads what is new, and no more than a third of the time.
 func (j *fileJudge) gather() error {
-	if time.Since(j.judged) < max(time.Second, 10*j.took) {
+	if time.Since(j.judged) < max(time.Second, 3*j.took) {
 		return nil
 	}
 	began := time.Now()

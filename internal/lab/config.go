@@ -33,6 +33,7 @@ type Config struct {
 	Seed        uint64           `yaml:"seed"`      // of the schedule
 	Stories     []string         `yaml:"stories"`   // to play; empty: all
 	Scale       float64          `yaml:"scale"`     // of every duration in the simulation: 0.5 is twice as fast
+	Open        int              `yaml:"open"`      // stories at one time, at most; 0: any number
 	Name        string           `yaml:"name"`      // before the names of its machines, where several labs share a store
 	Telemetry   telemetry.Config `yaml:"telemetry"`
 

@@ -79,3 +79,9 @@ func (l *lab) open() (all []*life) {
 	}
 	return all
 }
+
+func (l *lab) opens() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.open())
+}

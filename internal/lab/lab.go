@@ -247,6 +247,9 @@ func (l *lab) clients(ctx context.Context, says *telemetry.Source) {
 		if l.config.Count > 0 && n == l.config.Count || l.config.Duration > 0 && time.Since(began) > l.config.Duration {
 			return
 		}
+		if l.config.Open > 0 && l.opens() >= l.config.Open {
+			continue // whoever waits for a machine that others hold would only wait longer
+		}
 		st, ok := plan.next(l.free)
 		if !ok {
 			continue
