@@ -16,9 +16,10 @@ func TestShippedConfigurations(t *testing.T) {
 	t.Setenv("FAULTLINE_CLICKHOUSE_DSN", "http://127.0.0.1:8123/faultline")
 	t.Setenv("FAULTLINE_DATA", t.TempDir())
 	t.Setenv("FAULTLINE_GATEWAY", "http://127.0.0.1:4318")
+	t.Setenv("FAULTLINE_MACHINES", t.TempDir())
 	t.Setenv("FAULTLINE_NODE_ID", "n-1")
 	t.Setenv("FAULTLINE_NODE_INSTANCE_ID", "i-1")
-	alone := map[string][]string{"record": {"embedded:lab", "embedded:record"}} // it lies over another
+	alone := map[string][]string{"record": {"embedded:lab", "embedded:record"}, "machines": {"embedded:agent", "embedded:machines"}} // they lie over another
 	for _, name := range ConfigNames() {
 		t.Run(name, func(t *testing.T) {
 			uris := alone[name]
@@ -89,7 +90,7 @@ func TestUnknownEmbeddedConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.DryRun(t.Context()); err == nil || !strings.Contains(err.Error(), "there are: agent, lab, record") {
+	if err := c.DryRun(t.Context()); err == nil || !strings.Contains(err.Error(), "there are: agent, lab, machines, record") {
 		t.Fatal(err)
 	}
 }

@@ -12,8 +12,9 @@ import (
 // wiped is an installation that another one took the place of, and what was last read of its logs.
 type wiped struct {
 	node, instance string
-	heard          *Event // nil: nothing ever
-	at             int64  // when the other one took its place
+	boots          map[string]bool // that the installation is known to have run in
+	heard          *Event          // nil: nothing ever
+	at             int64           // when the other one took its place
 }
 
 // worthMention is a silence before the end of an installation that may hide something.
@@ -27,9 +28,15 @@ func (c *Case) wipes() []wiped {
 		if e.To() != semconv.Superseded && e.To() != semconv.Lost {
 			continue
 		}
-		w := wiped{node: e.Node, instance: e.Own(identity.NodeInstance), at: e.At}
+		w := wiped{node: e.Node, instance: e.Own(identity.NodeInstance), boots: map[string]bool{}, at: e.At}
 		// Its last words may come when the other is there already, and are then nobody's.
-		for _, line := range slices.Concat(c.Events, c.ContextBetween(w.at, w.at+int64(time.Minute))) {
+		all := slices.Concat(c.Events, c.ContextBetween(w.at, w.at+int64(time.Minute)))
+		for _, said := range all {
+			if boot := said.Own(identity.Boot); boot != "" && said.Own(identity.NodeInstance) == w.instance {
+				w.boots[boot] = true
+			}
+		}
+		for _, line := range all {
 			if w.wrote(line) && (w.heard == nil || line.At > w.heard.At) {
 				w.heard = line
 			}
@@ -42,13 +49,15 @@ func (c *Case) wipes() []wiped {
 }
 
 // wrote says whether a record is a line of the installation's: by its own word, or, where logs don't know what
-// installation they are of, from its machine while it was there.
+// installation they are of, from its machine while it was there, and in a boot of its own: the next one boots
+// before it enrols.
 func (w wiped) wrote(e *Event) bool {
 	if e.Signal != record.Log || e.IsEvent() || e.Node != w.node || e.Layer != semconv.LayerNode && e.Layer != semconv.LayerNodeAgent {
 		return false
 	}
 	by := e.Own(identity.NodeInstance)
-	return by == w.instance || by == "" && e.At < w.at
+	boot := e.Own(identity.Boot)
+	return by == w.instance || by == "" && e.At < w.at && (boot == "" || w.boots[boot])
 }
 
 // gap is the place in a timeline where its lines would stand.

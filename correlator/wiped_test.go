@@ -27,6 +27,9 @@ func TestLogsThatWentWithTheDisk(t *testing.T) {
 		{"until 10:03", "10:03:00 node-agent info resource.node_id=n-1 resource.node_instance_id=ni-a | writing image\n",
 			"nothing was read of the logs of installation ni-a on n-1 10:03:00–10:05:00"},
 		{"its journal knows no installation", "10:03:00 kernel info resource.node_id=n-1 | nvme0n1: p1\n", "10:03:00–10:05:00"},
+		{"the next one boots", "10:03:00 node-agent info resource.node_id=n-1 resource.node_instance_id=ni-a resource.boot_id=b-a | writing image\n" +
+			"10:03:01 kernel info resource.node_id=n-1 resource.boot_id=b-a | nvme0n1: p1\n10:04:59 kernel info resource.node_id=n-1 resource.boot_id=b-b | Linux version\n",
+			"10:03:01–10:05:00"},
 		{"another machine's", "10:04:59 kernel info resource.node_id=n-2 | nvme0n1: p1\n", "nothing was ever read"},
 		{"to the end", "10:04:59.5 node-agent info resource.node_id=n-1 resource.node_instance_id=ni-a | shutting down\n", ""},
 		{"beyond", "10:05:01 node-agent info resource.node_id=n-1 resource.node_instance_id=ni-a | signal: killed\n", ""},

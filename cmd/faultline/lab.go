@@ -73,5 +73,9 @@ func (c upConfig) labParts(bin func(string) string, part func(name, ready string
 	}
 	player := part("lab", "", bin("faultline"), "lab", "--config", platformPath)
 	player.Finite = platform.Count > 0 || platform.Duration > 0
-	return []supervise.Part{part("provisioner", "http://"+controller.Ops+"/readyz", bin("faultline-provisioner"), "--config", controllerPath), player}, nil
+	out := []supervise.Part{part("provisioner", "http://"+controller.Ops+"/readyz", bin("faultline-provisioner"), "--config", controllerPath)}
+	if platform.LogFiles {
+		out = append(out, c.agentPart(part("agent-collector", ""), bin("faultline-collector"), filepath.Join(platform.Data, "nodes")))
+	}
+	return append(out, player), nil
 }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -69,11 +70,25 @@ func (c upConfig) collectorArguments() []string {
 		args = append(args, set("processors::identity::profile", c.Profile)...)
 		args = append(args, set("exporters::faultline_clickhouse::profile", c.Profile)...)
 	}
-	host, port, err := net.SplitHostPort(c.CollectorMetrics)
-	if err == nil {
-		args = append(args, "--config", fmt.Sprintf("yaml:{service: {telemetry: {metrics: {readers: [{pull: {exporter: {prometheus: {host: %q, port: %s}}}}]}}}}", host, port))
+	return append(args, metricsArguments(c.CollectorMetrics)...)
+}
+
+// metricsArguments have a Collector serve its own metrics at an address.
+func metricsArguments(address string) []string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil
 	}
-	return args
+	return []string{"--config", fmt.Sprintf("yaml:{service: {telemetry: {metrics: {readers: [{pull: {exporter: {prometheus: {host: %q, port: %s}}}}]}}}}", host, port)}
+}
+
+// agentPart is the agent Collector: it reads what the lab's machines write to their disks, and sends it to the other one.
+func (c upConfig) agentPart(p supervise.Part, program, machines string) supervise.Part {
+	p.Command = append([]string{program, "--config", "embedded:agent", "--config", "embedded:machines", "--config", "yaml:extensions::health_check::endpoint: " + c.AgentHealth},
+		metricsArguments(c.AgentMetrics)...)
+	p.Ready = "http://" + c.AgentHealth + "/"
+	p.Env = append(slices.Clone(p.Env), "FAULTLINE_GATEWAY=http://"+c.OTLP.HTTP, "FAULTLINE_MACHINES="+machines, "FAULTLINE_NODE_ID=", "FAULTLINE_NODE_INSTANCE_ID=")
+	return p
 }
 
 // write keeps a part's configuration in the data folder, where it can be looked at.

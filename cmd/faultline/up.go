@@ -30,6 +30,8 @@ type upConfig struct {
 	} `yaml:"otlp"`
 	CollectorHealth  string `yaml:"collector_health"`
 	CollectorMetrics string `yaml:"collector_metrics"`
+	AgentHealth      string `yaml:"agent_health"` // of the agent Collector, which reads the log files of the lab's machines
+	AgentMetrics     string `yaml:"agent_metrics"`
 	Correlator       string `yaml:"correlator"`
 	Provisioner      struct {
 		Control string `yaml:"control"`
@@ -47,6 +49,7 @@ type upConfig struct {
 func defaultUpConfig() upConfig {
 	c := upConfig{
 		DataDir: "data", Store: "127.0.0.1:9123", CollectorHealth: "127.0.0.1:13133", CollectorMetrics: "127.0.0.1:8888",
+		AgentHealth: "127.0.0.1:13134", AgentMetrics: "127.0.0.1:8889",
 		Correlator: "127.0.0.1:8680", RunLab: true, Lab: lab.DefaultConfig(),
 	}
 	p := provisioner.DefaultConfig()
@@ -158,6 +161,9 @@ func (c upConfig) portsAreFree(ctx context.Context) error {
 			addresses["lab.provisioner_faults"] = c.Lab.ProvisionerFaults
 		}
 		addresses["lab.ingress"], addresses["lab.api"], addresses["lab.auth"] = c.Lab.Ingress, c.Lab.API, c.Lab.Auth
+	}
+	if c.RunLab && c.Lab.LogFiles {
+		addresses["agent_health"], addresses["agent_metrics"] = c.AgentHealth, c.AgentMetrics
 	}
 	if c.RunLab && c.Lab.Providers {
 		addresses["lab.hub"], addresses["lab.aap"], addresses["lab.eda"] = c.Lab.Hub, c.Lab.AAP, c.Lab.EDA

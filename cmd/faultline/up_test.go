@@ -130,7 +130,7 @@ func upTestConfig(t *testing.T, count int) upConfig {
 	c := defaultUpConfig()
 	c.DataDir = t.TempDir()
 	for _, address := range []*string{
-		&c.Store, &c.OTLP.GRPC, &c.OTLP.HTTP, &c.CollectorHealth, &c.CollectorMetrics, &c.Correlator, &c.Provisioner.Control,
+		&c.Store, &c.OTLP.GRPC, &c.OTLP.HTTP, &c.CollectorHealth, &c.CollectorMetrics, &c.AgentHealth, &c.AgentMetrics, &c.Correlator, &c.Provisioner.Control,
 		&c.Provisioner.Node, &c.Provisioner.Ops, &c.Lab.Ingress, &c.Lab.API, &c.Lab.Auth, &c.Lab.DeadAPI, &c.Lab.ProvisionerFaults,
 	} {
 		*address = freeAddress(t)

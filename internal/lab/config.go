@@ -39,6 +39,8 @@ type Config struct {
 
 	// ProvisionerFaults is where the provisioner listens for faults of its own; empty: it doesn't.
 	ProvisionerFaults string `yaml:"provisioner_faults"`
+
+	started func(*lab) // of tests: called when the machines are there and before any of them runs
 }
 
 // DefaultConfig starts an allocation every two seconds, for ever.

@@ -144,6 +144,9 @@ func (l *lab) play(ctx context.Context, specs []machineSpec, tokens map[string]s
 	for _, spec := range specs {
 		l.machines[spec.id] = newMachine(l, spec, tokens[spec.id])
 	}
+	if l.config.started != nil {
+		l.config.started(l)
+	}
 	for _, m := range l.machines {
 		part(func() { m.run(ctx, beat, l.config.scaled(4*time.Second)) })
 		part(func() { m.runAgent(ctx) })
