@@ -56,7 +56,7 @@ func (k Kills) build() (w *world, err error) {
 	w = &world{receiver: NewReceiver()}
 	hub := hubsim.New("hub-token")
 	w.controller = aapsim.New(aapsim.Config{
-		Instance: "soak", Token: "aap-token", Queue: 5 * time.Millisecond, Takes: func(string, bool) time.Duration { return rand.N(60 * time.Millisecond) },
+		Instance: "soak", Token: "aap-token", PageSize: 200, Queue: 5 * time.Millisecond, Takes: func(string, bool) time.Duration { return rand.N(60 * time.Millisecond) },
 		Launching: func(bool) time.Duration { return rand.N(20 * time.Millisecond) },
 	}, hub, nil)
 	serve := func(h http.Handler) string {

@@ -40,6 +40,12 @@ func (t *tenant) live(ctx, enough context.Context) error {
 
 // one is the whole life of an allocation; hasty cancels it at some moment of its provisioning.
 func (t *tenant) one(ctx context.Context, id, pool string, hasty bool) (state string, err error) {
+	var a rest.Allocation
+	defer func() {
+		if cause := context.Cause(ctx); err != nil && cause != nil {
+			err = fmt.Errorf("%w: %w, last seen %s for %s", cause, err, a.State, time.Since(a.Since).Round(time.Second))
+		}
+	}()
 	want := rest.AllocationRequest{AllocationID: id, NodePool: pool, Image: "ocp_virt_vm", RequestedBy: "alice"}
 	if _, err := t.insist(ctx, http.MethodPost, "/v1/allocations", want, nil); err != nil {
 		return "", err
@@ -49,7 +55,6 @@ func (t *tenant) one(ctx context.Context, id, pool string, hasty bool) (state st
 		_, _ = t.insist(ctx, http.MethodPost, "/v1/allocations/"+id+"/cancel", rest.ActionRequest{Actor: "alice"}, nil) // refused once it is active
 	}
 	for ctx.Err() == nil {
-		var a rest.Allocation
 		if _, err := t.insist(ctx, http.MethodGet, "/v1/allocations/"+id, nil, &a); err != nil {
 			return "", err
 		}

@@ -36,7 +36,13 @@ func run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "databases and logs are left in", dir)
+			return
+		}
+		err = os.RemoveAll(dir)
+	}()
 	var bad error
 	for engine := range strings.SplitSeq(*engines, ",") {
 		target, replicas, allocations := filepath.Join(dir, "p"), 1, *onSQLite
@@ -59,7 +65,7 @@ func run(ctx context.Context) (err error) {
 				err = load(ctx, engine, soak.Load{Target: target, Allocations: allocations, Replicas: replicas, Patience: time.Hour, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 			case "kills":
 				err = kill(ctx, engine, soak.Kills{
-					Target: target, Times: *kills, Replicas: replicas, Machines: 16, Tenants: 16, Longest: 600 * time.Millisecond, Patience: 5 * time.Minute, Dir: dir,
+					Target: target, Times: *kills, Replicas: replicas, Machines: 16, Tenants: 16, Longest: 400 * time.Millisecond, Patience: 5 * time.Minute, Dir: dir,
 				})
 			case "cost", "lives":
 				telling, e := next()
