@@ -139,6 +139,9 @@ func (c *Controller) templates(w http.ResponseWriter, r *http.Request, workflow 
 			found = append(found, t)
 		}
 	}
+	// What the proxy before the controller writes of each request; whose it was, it does not know.
+	c.says.Log(context.Background(), telemetry.Info, fmt.Sprintf("%q 200 count=%d", r.Method+" "+r.URL.RequestURI()+" HTTP/1.1", len(found)),
+		slog.String(semconv.HTTPRequestMethod, r.Method), slog.String(semconv.URLPath, r.URL.Path), slog.Int(semconv.HTTPStatusCode, http.StatusOK))
 	send(w, http.StatusOK, map[string]any{"count": len(found), "next": nil, "previous": nil, "results": found})
 }
 

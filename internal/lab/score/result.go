@@ -102,7 +102,7 @@ func (w *watch) affected(id string, v *watched, r *Result, miss func(string, str
 		miss(id, "is said to be %s", say(v.last))
 		return
 	}
-	visible := w.since
+	visible := v.paid // nothing fails where a view merely stands still: the time for it is over
 	for _, t := range v.last.Trouble {
 		if t.After(w.since) {
 			visible = t

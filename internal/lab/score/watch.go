@@ -41,6 +41,7 @@ type watched struct {
 	last  Ruling
 	right time.Time // first right ruling
 	since time.Time // of the fault
+	paid  time.Time // when the lab first knew that it cost something: a request, its end, or the time for its step
 	exact bool      // the mechanism was named, too
 	wrong []string  // other owners that were named on the way
 }
@@ -185,6 +186,9 @@ func (w *watch) look(ctx context.Context) error {
 			w.seen[life.AllocationID] = v
 		}
 		v.life = life
+		if life.Cost && v.paid.IsZero() {
+			v.paid = time.Now()
+		}
 		if v.last, err = w.stage.Judge.Rule(ctx, life.AllocationID); err != nil {
 			return fmt.Errorf("judge %s: %w", life.AllocationID, err)
 		}
