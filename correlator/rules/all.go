@@ -17,6 +17,7 @@ func All() []correlator.Rule {
 	out = append(out, peer()...)
 	out = append(out, outbox()...)
 	out = append(out, worker()...)
+	out = append(out, behind()...)
 	out = append(out, signing()...)
 	out = append(out, orphan()...)
 	out = append(out, overdue()...)

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // hop is the last resort for a request: no words that name a cause, but exactly one layer behind the client
@@ -41,6 +42,9 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	for layer, records := range failing {
 		if !c.Profile.Knows(layer) || layer == "client" {
 			return nil // that a client saw a failure is the trouble, not its cause
+		}
+		if layer == semconv.LayerAPI && muteAPI(c, t, records) {
+			return nil
 		}
 		return []correlator.Evidence{{
 			Rule: layer + ".error", Layer: layer, Mechanism: "error", Weight: correlator.Generic, Directness: correlator.Itself,

@@ -55,9 +55,9 @@ func ingress() []correlator.Rule {
 			ID: "api.timeout", Layer: semconv.LayerAPI, Mechanism: "slow",
 			Looks:     "a proxy whose back end was reached and did not answer in time",
 			NextCheck: "what the back end waited for",
-			Find: proxied("the back end did not answer in time for", func(x correlator.Exchange) bool {
+			Find: reached(proxied("the back end did not answer in time for", func(x correlator.Exchange) bool {
 				return x.Status == 504 && x.Upstream != "" || flagged(x, "UT") && x.Upstream != ""
-			}),
+			})),
 		},
 		{
 			ID: "api.error", Layer: semconv.LayerAPI, Mechanism: "error",
@@ -101,6 +101,22 @@ func proxied(what string, is func(correlator.Exchange) bool) func(*correlator.Ca
 	}
 }
 
+// unconnected are the words of proxies whose connection to a back end never came about (Go, nginx, Envoy).
+var unconnected = []string{"dial tcp", "while connecting to upstream", "delayed connect error", "connection timeout"}
+
+// reached holds a finding about a back end back where the proxy itself says that it never got there: an address in
+// its line is the one that it tried.
+func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evidence) func(*correlator.Case, *correlator.Trouble) []correlator.Evidence {
+	return func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+		for _, e := range c.Failures(t) {
+			if e.Layer == semconv.LayerIngress && (holds(e.Text, unconnected) || flagged(e.HTTP, "UF")) {
+				return nil
+			}
+		}
+		return find(c, t)
+	}
+}
+
 func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Hearsay, Certain: false}
 	for _, e := range c.Failures(t) {
@@ -114,7 +130,7 @@ func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		ev.Directness = correlator.Itself
 		ev.Records = append(ev.Records, e)
 	}
-	if len(ev.Records) == 0 {
+	if len(ev.Records) == 0 || muteAPI(c, t, ev.Records) {
 		return nil
 	}
 	first := ev.Records[0]

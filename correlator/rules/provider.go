@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/identity"
@@ -32,6 +33,12 @@ func provider() []correlator.Rule {
 					return nil
 				}
 			}
+			if last.Layer != semconv.LayerProvider && c.AliveBetween(semconv.LayerProvider, t.From-recently, c.Now) == nil {
+				return nil // of the provider itself nothing is heard: what its job met, nobody knows
+			}
+			if last.Attr(semconv.ProviderExplanation) == "" && unclaimed(c, t) {
+				return nil
+			}
 			return []correlator.Evidence{{
 				Weight: correlator.Telling, Directness: directness, Certain: last.Attr(semconv.ProviderExplanation) != "",
 				Records: t.Cites, Onset: last.At, Summary: t.What + quote(last),
@@ -51,6 +58,18 @@ func provider() []correlator.Rule {
 		Find:       launchedTwice,
 	}}
 }
+
+// unclaimed says whether, while a job ran, a provider told of work that failed for another's cause, or a launch was
+// answered with an error, under nobody's identifiers: it may have been this very job, and then it is not the provider's.
+func unclaimed(c *correlator.Case, t *correlator.Trouble) bool {
+	return slices.ContainsFunc(c.ContextBetween(t.From-moment, t.At+moment), func(e *correlator.Event) bool {
+		s := named(e)
+		return e.Layer == semconv.LayerProvider && e.Failed() && s != nil && s.Layer != semconv.LayerProvider || neverLaunched(e)
+	})
+}
+
+// moment is what is written in one breath.
+const moment = int64(5 * time.Second)
 
 // neverLaunched says whether a record tells of a launch that was answered with an error: what is called a failed
 // job then never was one.

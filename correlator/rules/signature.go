@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/config"
-	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -118,6 +116,10 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 	switch s.ID {
 	case "cert.expired":
 		return clockOrExpiry(ev)
+	case "network.timeout", "network.dial_timeout":
+		if ofOneMachine(c, t, ev.Records) {
+			return nil
+		}
 	case "cert.unknown_ca", "cert.wrong_name":
 		ev.Rule, ev.Layer, ev.Mechanism = s.ID, s.Layer, s.Mechanism
 		ev = byRollout(c, ev, "cert", "cert", "-ca", "/ca", "ca-", "tls", "trust", "pki")
@@ -126,46 +128,6 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 		ev = byRollout(c, ev, "code", "worker", "provisioner", "operator", "workflow", "temporal")
 	}
 	return []correlator.Evidence{ev}
-}
-
-// sharedServices are the layers that are one service for everybody: what such a service says of itself, it says
-// under nobody's identifiers.
-var sharedServices = []string{semconv.LayerDB, semconv.LayerOutbox}
-
-// ownWord adds what the owner itself says, in the same minutes and words, where so far only its callers were
-// heard (domain facts §4.10, rule 1).
-func (s *signature) ownWord(c *correlator.Case, t *correlator.Trouble, ev *correlator.Evidence) {
-	if ev.Directness == correlator.Itself || !slices.Contains(sharedServices, s.Layer) {
-		return
-	}
-	var own []*correlator.Event
-	for _, e := range c.ContextBetween(ev.Records[0].At-recently, t.At+1) {
-		if e.Layer == s.Layer && e.Node == "" && e.Failed() && named(e) == s {
-			own = append(own, e)
-		}
-	}
-	if len(own) == 0 {
-		return
-	}
-	ev.Directness = correlator.Itself
-	ev.Records = append(ev.Records, own[:min(len(own), ownWords)]...)
-	slices.SortStableFunc(ev.Records, func(a, b *correlator.Event) int { return cmp.Compare(a.At, b.At) })
-}
-
-// ownWords bounds how much of the owner's own log is cited.
-const ownWords = 5
-
-// madeGood says whether a step that is merely late cannot be late for this failure: the very service that failed
-// did the same allocation's work afterwards, and in time.
-func madeGood(c *correlator.Case, t *correlator.Trouble, failed *correlator.Event) bool {
-	if t.Kind != correlator.OverdueTrouble || failed.Node != "" {
-		return false
-	}
-	good := false
-	c.EachIn(failed.Layer, failed.At, t.At, func(e *correlator.Event) {
-		good = good || e.At > failed.At && e.Service == failed.Service && e.Allocation != "" && e.HTTP.Status >= 200 && e.HTTP.Status < 300
-	})
-	return good
 }
 
 // conclusive says whether a complaint about a certificate says enough to be believed: whose certificate, or who
@@ -199,20 +161,6 @@ func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 		}
 		return w
 	}).(*words)
-}
-
-// directness is how close the witness of a signature stood. Certificates and the network have no voice
-// of their own: whoever shook hands, or dialled, saw it.
-func (s *signature) directness(e *correlator.Event) correlator.Directness {
-	switch {
-	case e.Layer == s.Layer:
-		return correlator.Itself
-	case s.Layer == semconv.LayerCert || s.Layer == semconv.LayerNetwork || s.Layer == semconv.LayerDeploy:
-		return correlator.Itself
-	case s.Layer == semconv.LayerNode && e.Layer == semconv.LayerNodeAgent:
-		return correlator.Itself // the agent is the node's own witness
-	}
-	return correlator.Caller
 }
 
 // named is the signature that a record's words name, nil where they name none. In a chain of wrapped
@@ -272,16 +220,6 @@ func wrapper(e *correlator.Event) bool {
 		return false
 	}
 	return slices.ContainsFunc(table().wrappers, func(w string) bool { return strings.Contains(e.Text, w) })
-}
-
-// witness is the record to quote: the first line of a log, which says more than the name of a span.
-func witness(records []*correlator.Event) *correlator.Event {
-	for _, e := range records {
-		if e.Signal == record.Log && e.Body != "" {
-			return e
-		}
-	}
-	return records[0]
 }
 
 // quote gives the witness's own words, for a summary.

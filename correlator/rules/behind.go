@@ -1,0 +1,72 @@
+package rules
+
+import (
+	"slices"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// behind finds what a database says when the service in front of it only says that something failed
+// (domain facts §4.10, rule 2: the deepest hop that was reached and failed).
+func behind() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "db.behind", Layer: semconv.LayerDB,
+		Looks:      "an API that fails without saying of what, and its database's own word for a trouble that meets everybody",
+		NextCheck:  "the database's own log",
+		SafeAction: "restore the database; the API needs nothing",
+		Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+			var mute []*correlator.Event
+			for _, e := range c.Failures(t) {
+				if e.Layer == semconv.LayerAPI && opaque(e) {
+					mute = append(mute, e)
+				}
+			}
+			if len(mute) == 0 {
+				return nil
+			}
+			var ev correlator.Evidence
+			for _, e := range c.ContextBetween(mute[0].At-int64(30*time.Second), mute[len(mute)-1].At+int64(30*time.Second)) {
+				s := named(e)
+				if e.Layer != semconv.LayerDB || e.Node != "" || e.Severity < 17 || s == nil || !slices.Contains(meetsEverybody, s.ID) || ev.Rule != "" && ev.Rule != s.ID {
+					continue
+				}
+				ev.Rule, ev.Layer, ev.Mechanism, ev.NextCheck, ev.SafeAction = s.ID, s.Layer, s.Mechanism, s.NextCheck, s.SafeAction
+				if len(ev.Records) == 0 {
+					ev.Summary = s.Summary + quote(e)
+				}
+				if len(ev.Records) < ownWords {
+					ev.Records = append(ev.Records, e)
+				}
+			}
+			if ev.Rule == "" {
+				return nil
+			}
+			ev.Weight, ev.Directness, ev.Onset = correlator.Specific, correlator.Itself, min(ev.Records[0].At, mute[0].At)
+			ev.Records = slices.Concat(ev.Records, mute)
+			return []correlator.Evidence{ev}
+		},
+	}}
+}
+
+// meetsEverybody are the troubles of a database that no statement escapes; what one statement met (a lock, a
+// duplicate) need not be what another failed of.
+var meetsEverybody = []string{"db.pool", "db.down", "db.role", "db.space", "deploy.db_credentials"}
+
+// opaque says whether a service tells that it failed, by a status that is its own, and not of what.
+func opaque(e *correlator.Event) bool {
+	if e.IsEvent() || named(e) != nil || e.HTTP.Status < 500 && !e.GRPCFailed() {
+		return false
+	}
+	return e.Text == "" || wrapper(e) || holds(e.Text, []string{"internal error", "internal_error", "unknown error"})
+}
+
+// muteAPI says whether all that an API told is opaque, and nothing is heard of the database behind it: which of the
+// two failed cannot be told.
+func muteAPI(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	if slices.ContainsFunc(records, func(e *correlator.Event) bool { return !opaque(e) }) {
+		return false
+	}
+	return c.AliveBetween(semconv.LayerDB, t.From-recently, c.Now) == nil
+}

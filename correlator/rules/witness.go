@@ -1,0 +1,84 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// directness is how close the witness of a signature stood. Certificates and the network have no voice
+// of their own: whoever shook hands, or dialled, saw it.
+func (s *signature) directness(e *correlator.Event) correlator.Directness {
+	switch {
+	case e.Layer == s.Layer:
+		return correlator.Itself
+	case s.Layer == semconv.LayerCert || s.Layer == semconv.LayerNetwork || s.Layer == semconv.LayerDeploy:
+		return correlator.Itself
+	case s.Layer == semconv.LayerNode && e.Layer == semconv.LayerNodeAgent:
+		return correlator.Itself // the agent is the node's own witness
+	}
+	return correlator.Caller
+}
+
+// witness is the record to quote: the first line of a log, which says more than the name of a span.
+func witness(records []*correlator.Event) *correlator.Event {
+	for _, e := range records {
+		if e.Signal == record.Log && e.Body != "" {
+			return e
+		}
+	}
+	return records[0]
+}
+
+// sharedServices are the layers that are one service for everybody: what such a service says of itself, it says
+// under nobody's identifiers.
+var sharedServices = []string{semconv.LayerDB, semconv.LayerOutbox}
+
+// ownWord adds what the owner itself says, in the same minutes and words, where so far only its callers were
+// heard (domain facts §4.10, rule 1).
+func (s *signature) ownWord(c *correlator.Case, t *correlator.Trouble, ev *correlator.Evidence) {
+	if ev.Directness == correlator.Itself || !slices.Contains(sharedServices, s.Layer) {
+		return
+	}
+	var own []*correlator.Event
+	for _, e := range c.ContextBetween(ev.Records[0].At-recently, t.At+1) {
+		if e.Layer == s.Layer && e.Node == "" && e.Failed() && named(e) == s {
+			own = append(own, e)
+		}
+	}
+	if len(own) == 0 {
+		return
+	}
+	ev.Directness = correlator.Itself
+	ev.Records = append(ev.Records, own[:min(len(own), ownWords)]...)
+	slices.SortStableFunc(ev.Records, func(a, b *correlator.Event) int { return cmp.Compare(a.At, b.At) })
+}
+
+// ownWords bounds how much of the owner's own log is cited.
+const ownWords = 5
+
+// madeGood says whether a step that is merely late cannot be late for this failure: the very service that failed
+// did the same allocation's work afterwards, and in time.
+func madeGood(c *correlator.Case, t *correlator.Trouble, failed *correlator.Event) bool {
+	if t.Kind != correlator.OverdueTrouble || failed.Node != "" {
+		return false
+	}
+	good := false
+	c.EachIn(failed.Layer, failed.At, t.At, func(e *correlator.Event) {
+		good = good || e.At > failed.At && e.Service == failed.Service && e.Allocation != "" && e.HTTP.Status >= 200 && e.HTTP.Status < 300
+	})
+	return good
+}
+
+// ofOneMachine says whether only an agent tells of lost packets, and nothing is heard of the machine under it nor of
+// the network: its own card may have failed as well as the fabric.
+func ofOneMachine(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	if t.Node == "" || slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerNodeAgent }) {
+		return false
+	}
+	return c.LastOf(semconv.LayerNode, t.Node, t.From-recently, c.Now) == nil &&
+		c.AliveBetween(semconv.LayerNetwork, t.From-recently, t.At+recently) == nil
+}
