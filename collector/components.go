@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/exporter/nopexporter"
 	"go.opentelemetry.io/collector/exporter/otlphttpexporter"
 	"go.opentelemetry.io/collector/extension"
+	"go.opentelemetry.io/collector/featuregate"
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/processor"
 	"go.opentelemetry.io/collector/processor/batchprocessor"
@@ -30,6 +31,9 @@ import (
 // Components is the whole distribution. builder.yaml lists the same modules for whoever builds with
 // the OpenTelemetry Collector Builder; a test keeps the two equal.
 func Components() (f otelcol.Factories, err error) {
+	if err := featuregate.GlobalRegistry().Set(synchronous, true); err != nil {
+		return f, err
+	}
 	f.Telemetry = otelconftelemetry.NewFactory()
 	if f.Receivers, err = otelcol.MakeFactoryMap[receiver.Factory](
 		otlpreceiver.NewFactory(),
