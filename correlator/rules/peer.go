@@ -110,6 +110,14 @@ func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evi
 					ev.NextCheck, ev.SafeAction = "the image and version of the last rollout", "roll back"
 					break
 				}
+				// Whoever is on record as killed is why nobody listens.
+				if e.Severity >= 17 && e.Layer == semconv.LayerAPI && e.At <= t.At && holds(e.Text, processEnd) {
+					ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "api.crash", semconv.LayerAPI, "crash", correlator.Specific
+					ev.Records, ev.Onset = append([]*correlator.Event{e}, ev.Records...), e.At
+					ev.Summary = "the back end ended" + quote(e)
+					ev.NextCheck, ev.SafeAction = "its last words and its memory limit", "restore it; the route is as it should be"
+					break
+				}
 				// Whoever says of itself why it is not ready owns that the proxy has nobody to ask.
 				if e.Severity >= 17 && e.Layer == semconv.LayerAPI && e.At <= t.At && holds(e.Text, notReady) {
 					ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "api.not_ready", semconv.LayerAPI, "not_ready", correlator.Specific
