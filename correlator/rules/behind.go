@@ -28,8 +28,11 @@ func behind() []correlator.Rule {
 			}
 			var ev correlator.Evidence
 			for _, e := range c.ContextBetween(mute[0].At-int64(30*time.Second), mute[len(mute)-1].At+int64(30*time.Second)) {
+				if e.Layer != semconv.LayerDB || e.Node != "" || e.Severity < 17 {
+					continue
+				}
 				s := named(e)
-				if e.Layer != semconv.LayerDB || e.Node != "" || e.Severity < 17 || s == nil || !slices.Contains(meetsEverybody, s.ID) || ev.Rule != "" && ev.Rule != s.ID {
+				if s == nil || !slices.Contains(meetsEverybody, s.ID) || ev.Rule != "" && ev.Rule != s.ID {
 					continue
 				}
 				ev.Rule, ev.Layer, ev.Mechanism, ev.NextCheck, ev.SafeAction = s.ID, s.Layer, s.Mechanism, s.NextCheck, s.SafeAction

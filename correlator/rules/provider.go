@@ -63,8 +63,14 @@ func provider() []correlator.Rule {
 // answered with an error, under nobody's identifiers: it may have been this very job, and then it is not the provider's.
 func unclaimed(c *correlator.Case, t *correlator.Trouble) bool {
 	return slices.ContainsFunc(c.ContextBetween(t.From-moment, t.At+moment), func(e *correlator.Event) bool {
-		s := named(e)
-		return e.Layer == semconv.LayerProvider && e.Failed() && s != nil && s.Layer != semconv.LayerProvider || neverLaunched(e)
+		if e.Layer != semconv.LayerProvider {
+			return neverLaunched(e)
+		}
+		s := (*signature)(nil)
+		if e.Failed() { // most say nothing of the kind, and reading words costs
+			s = named(e)
+		}
+		return s != nil && s.Layer != semconv.LayerProvider
 	})
 }
 
