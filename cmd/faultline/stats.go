@@ -92,14 +92,15 @@ func printStats(out io.Writer, s schema.Stats) error {
 		if table.Rows == 0 {
 			continue
 		}
-		_, _ = fmt.Fprintf(out, "\n%s, bytes a row:", table.Table)
+		how := ""
+		if table.Estimated {
+			how = " (columns share one file; estimated)"
+		}
+		_, _ = fmt.Fprintf(out, "\n%s, bytes a row%s:", table.Table, how)
 		for _, c := range table.Columns {
 			if c.BytesPerRow >= 0.05 {
 				_, _ = fmt.Fprintf(out, " %s %.1f,", c.Column, c.BytesPerRow)
 			}
-		}
-		if table.SmallBytes > 0 {
-			_, _ = fmt.Fprintf(out, " all columns in one file %.1f,", float64(table.SmallBytes)/float64(table.Rows))
 		}
 		_, _ = fmt.Fprintf(out, " indexes and marks %.1f\n", float64(table.IndexBytes)/float64(table.Rows))
 	}

@@ -31,6 +31,7 @@ type TableStats struct {
 	Columns     []ColumnStats `json:"columns"`        // the largest first
 	IndexBytes  uint64        `json:"index_bytes"`    // skip indexes, primary keys and marks: what is no column's
 	SmallBytes  uint64        `json:"small_bytes"`    // data of parts that keep all columns in one file, as those of events do
+	Estimated   bool          `json:"estimated"`      // the columns' shares of SmallBytes are, from a sample
 }
 
 // Kept is for how long a table's rows are kept at least.
@@ -88,25 +89,32 @@ WHERE database = currentDatabase() AND active GROUP BY table ORDER BY b DESC, ta
 var arrivals = []string{"ingested_time", "last_ingested", "stored_time", "applied_at"}
 
 func (t *TableStats) read(ctx context.Context, conn driver.Conn) error {
-	rows, err := conn.Query(ctx, `SELECT name, data_compressed_bytes FROM system.columns
+	rows, err := conn.Query(ctx, `SELECT name, data_compressed_bytes, type, default_kind, compression_codec FROM system.columns
 WHERE database = currentDatabase() AND table = ? ORDER BY data_compressed_bytes DESC, name`, t.Table)
 	if err != nil {
 		return fmt.Errorf("read columns of %s: %w", t.Table, err)
 	}
 	defer func() { _ = rows.Close() }()
 	has, columns := map[string]bool{}, uint64(0)
+	var stored []column
 	for rows.Next() {
 		var c ColumnStats
-		if err := rows.Scan(&c.Column, &c.Bytes); err != nil {
+		var kind, computed, codec string
+		if err := rows.Scan(&c.Column, &c.Bytes, &kind, &computed, &codec); err != nil {
 			return fmt.Errorf("read columns of %s: %w", t.Table, err)
 		}
-		c.BytesPerRow = per(c.Bytes, t.Rows)
+		if c.BytesPerRow = per(c.Bytes, t.Rows); computed != "ALIAS" {
+			stored = append(stored, column{c.Column, kind, codec})
+		}
 		has[c.Column], columns, t.Columns = true, columns+c.Bytes, append(t.Columns, c)
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("read columns of %s: %w", t.Table, err)
 	}
 	t.IndexBytes = t.Bytes - min(columns+t.SmallBytes, t.Bytes)
+	if err := t.estimate(ctx, conn, stored); err != nil {
+		return err
+	}
 	for _, column := range arrivals {
 		if !has[column] || t.Rows == 0 {
 			continue
