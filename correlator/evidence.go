@@ -216,7 +216,8 @@ func (c *Case) concerns(e *Event, t *Trouble) bool {
 	if t.Kind == RequestTrouble {
 		return ofUser || e.Node == "" && e.Own(identity.Task) == ""
 	}
-	if ofUser {
+	// What was left to others goes on in the caller's trace, which the outbox carries: the user got his answer long ago.
+	if ofUser && !slices.Contains(later, e.Layer) {
 		return t.Kind == StateTrouble || t.Kind == OverdueTrouble
 	}
 	if t.Node != "" && e.Node != "" && e.Node != t.Node {
@@ -224,6 +225,9 @@ func (c *Case) concerns(e *Event, t *Trouble) bool {
 	}
 	return !c.otherInstance(e, t)
 }
+
+// later are the layers that work for a request after it was answered.
+var later = []string{semconv.LayerOutbox, semconv.LayerWorkflow, semconv.LayerProvider, semconv.LayerNodeAgent, semconv.LayerNode}
 
 // userCalls holds the traces and requests that clients began.
 func (c *Case) userCalls() map[string]bool {

@@ -203,7 +203,13 @@ func runTroubles(c *Case) []*Trouble {
 			default:
 				continue
 			}
-			t := &Trouble{Kind: WorkflowTrouble, From: w.Changes[0].At, At: change.At, Owes: semconv.LayerWorkflow,
+			from := w.Changes[0].At
+			if from == change.At { // only its end was seen: it began no earlier than the state that it worked on
+				if state, since := c.Lifecycle.StateAt(change.At - 1); state != "" {
+					from = since
+				}
+			}
+			t := &Trouble{Kind: WorkflowTrouble, From: from, At: change.At, Owes: semconv.LayerWorkflow,
 				What: join("workflow", w.ID, parenthesis(w.Operation), strings.ReplaceAll(change.To, "_", " ")), Cites: distinct(w.Changes[0].Event, change.Event)}
 			for _, later := range c.Lifecycle.Workflows[i+1:] {
 				if later.Operation == w.Operation && later.Last().To == semconv.Completed {

@@ -234,7 +234,13 @@ func (c upConfig) runUntilStopped(ctx context.Context, out io.Writer) (stop func
 	go func() { done <- up(ctx, c, &readyWriter{out, "faultline is up", ready, false}) }()
 	select {
 	case <-ready:
-		return func() { cancel(); <-done }, c, nil
+		stop = func() {
+			cancel()
+			if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+				_, _ = fmt.Fprintln(out, "faultline:", err)
+			}
+		}
+		return stop, c, nil
 	case err := <-done:
 		cancel()
 		if err == nil {

@@ -18,11 +18,20 @@ func content() []correlator.Rule {
 		Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
 			missing := false
+			var answered []*correlator.Event
 			for _, e := range c.Failures(t) {
-				if strings.Contains(e.Text, "not found as job_templates") {
+				switch {
+				case strings.Contains(e.Text, "not found as job_templates"):
 					missing = true
 					ev.Records = append(ev.Records, e)
+				case strings.Contains(e.Text, "template_missing"):
+					// The provisioner's own word for it, which it says only of a provider that has answered.
+					answered = append(answered, e)
 				}
+			}
+			if len(answered) > 0 {
+				ev.Records, ev.Summary = append(ev.Records, answered...), "the provider was reached and has no such template"+quote(answered[0])
+				return []correlator.Evidence{ev}
 			}
 			if !missing {
 				return nil

@@ -133,12 +133,6 @@ func has(m pcommon.Map, name string) bool {
 	return ok
 }
 
-func putNew(m pcommon.Map, name, value string) {
-	if !has(m, name) {
-		m.PutStr(name, value)
-	}
-}
-
 // conflictText says who won against whom: "workflow w-1 is a-1, trace 4bf9 is a-2".
 func conflictText(conflicts []identity.Conflict) string {
 	var b strings.Builder
