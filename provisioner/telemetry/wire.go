@@ -3,6 +3,7 @@ package telemetry
 import (
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -104,7 +105,16 @@ func (w *wire) message(field protowire.Number, inner func()) {
 
 func (w *wire) attributes(field protowire.Number, attrs []slog.Attr) {
 	for i := range attrs {
+		key := attrs[i].Key
+		if slices.ContainsFunc(attrs[:i], func(a slog.Attr) bool { return a.Key == key }) {
+			continue // OTLP knows one value of a key: it stands where the key stood first, and is what was said last
+		}
 		a := &attrs[i]
+		for k := i + 1; k < len(attrs); k++ {
+			if attrs[k].Key == key {
+				a = &attrs[k]
+			}
+		}
 		w.message(field, func() {
 			w.text(pairKey, a.Key)
 			w.message(pairValue, func() { w.value(a.Value.Resolve()) })
