@@ -160,23 +160,37 @@ func (c *Case) Quiet(t *Trouble) []*Event {
 	return out
 }
 
-// thread lists what was said below a warning under one trace or request.
+// thread lists what was said below a warning under one trace or request of a failure. Only those of failures are
+// sorted out: of most traces nobody asks.
 func (c *Case) thread(id string) []*Event {
-	if c.threads == nil {
-		c.threads = map[string][]*Event{}
-		all := c.see(sight{})
-		for _, list := range [][]*Event{all.own, all.context} {
-			for _, e := range list {
-				request := e.Own(identity.Request)
-				if e.TraceID == "" && request == "" || e.IsEvent() || e.Failed() {
-					continue
+	if c.threads != nil {
+		return c.threads[id]
+	}
+	c.threads = map[string][]*Event{}
+	wanted := map[string]bool{}
+	failing, all := c.see(sight{what: seeFailing}), c.see(sight{})
+	for _, list := range [][]*Event{failing.own, failing.context} {
+		for _, e := range list {
+			for _, id := range []string{e.TraceID, e.Own(identity.Request)} {
+				if id != "" { // a proxy's request may be another's trace
+					wanted[id] = true
 				}
-				if e.TraceID != "" {
-					c.threads[e.TraceID] = append(c.threads[e.TraceID], e)
-				}
-				if request != "" && request != e.TraceID {
-					c.threads[request] = append(c.threads[request], e)
-				}
+			}
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	for _, list := range [][]*Event{all.own, all.context} {
+		for _, e := range list {
+			if e.IsEvent() || e.fails {
+				continue
+			}
+			if e.TraceID != "" && wanted[e.TraceID] {
+				c.threads[e.TraceID] = append(c.threads[e.TraceID], e)
+			}
+			if request := e.Own(identity.Request); request != "" && request != e.TraceID && wanted[request] {
+				c.threads[request] = append(c.threads[request], e)
 			}
 		}
 	}

@@ -109,7 +109,6 @@ type family struct{ parent, child *Event }
 
 // kinship finds the spans and lines whose parent is among the events.
 func kinship(sorted []*Event) (spans, lines []family) {
-	type span struct{ trace, id string }
 	n := 0
 	for i, e := range sorted {
 		e.place = i
@@ -120,19 +119,32 @@ func kinship(sorted []*Event) (spans, lines []family) {
 	if n == 0 {
 		return nil, nil
 	}
-	byID := make(map[span]*Event, n)
+	// By the span's id alone, which hardly any other trace has too; those that do are looked up in full.
+	byID, others := make(map[string]*Event, n), map[[2]string]*Event{}
 	for _, e := range sorted {
-		if e.Signal == record.Span && e.SpanID != "" {
-			byID[span{e.TraceID, e.SpanID}] = e
+		if e.Signal != record.Span || e.SpanID == "" {
+			continue
 		}
+		if known := byID[e.SpanID]; known != nil && known.TraceID != e.TraceID {
+			others[[2]string{e.TraceID, e.SpanID}] = e
+			continue
+		}
+		byID[e.SpanID] = e
+	}
+	of := func(trace, id string) *Event {
+		if p := byID[id]; p == nil || p.TraceID == trace {
+			return p
+		}
+		return others[[2]string{trace, id}]
 	}
 	for _, e := range sorted {
-		if e.Signal == record.Span {
-			if p := byID[span{e.TraceID, e.ParentID}]; e.ParentID != "" && p != nil && p != e {
+		switch {
+		case e.Signal == record.Span && e.ParentID != "":
+			if p := of(e.TraceID, e.ParentID); p != nil && p != e {
 				spans = append(spans, family{p, e})
 			}
-		} else if e.SpanID != "" {
-			if p := byID[span{e.TraceID, e.SpanID}]; p != nil {
+		case e.Signal != record.Span && e.SpanID != "":
+			if p := of(e.TraceID, e.SpanID); p != nil {
 				lines = append(lines, family{p, e})
 			}
 		}
