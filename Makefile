@@ -51,8 +51,9 @@ wrappers: ## real lines whose words name another layer than the cause
 bench-verdict: ## what a verdict costs, by size of the allocation, up to a million events
 	FAULTLINE_VERDICT_RUNS=100 FAULTLINE_VERDICT_RECORDS=1000000 $(GO) test -count=1 -v -run 'TestVerdictSpeed|TestLargeAllocations' ./correlator
 
-bench: build ## the figures of docs/benchmarks.md
+bench: build ## the figures of docs/benchmarks.md: all of it from end to end, the identity processor, verdicts, the store; half an hour
 	bin/faultline bench
+	$(MAKE) --no-print-directory bench-identity bench-verdict bench-store
 
 bench-identity: ## the identity processor beside its rivals; memory, churn; 10,000 schedules against the oracle and beside "now"
 	cd bench && $(GO) run .

@@ -110,7 +110,7 @@ type expected struct {
 }
 
 // score counts judgements.
-type score struct{ judged, right, wrong, abstained, alarms, faulty int }
+type score struct{ judged, right, wrong, abstained, alarms, faulty, faults, grounded int }
 
 func (s *score) add(want expected, owners []string) {
 	s.judged++
@@ -184,7 +184,7 @@ func TestScoreboard(t *testing.T) {
 		out = os.Stdout
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "variant\tjudged\tright\twrong owner\tabstained\tfalse alarms")
+	_, _ = fmt.Fprintln(table, "variant\tjudged\tright\twrong owner\tabstained\tfalse alarms\tgrounded")
 	var total score
 	naive := make([]score, len(heuristics))
 	for _, v := range variants() {
@@ -201,6 +201,10 @@ func TestScoreboard(t *testing.T) {
 					var owners []string
 					for _, f := range answer.Allocations[i].Verdict.Faults {
 						owners = append(owners, f.Layer)
+						s.faults++
+						if stands, falls := grounded(t, records, answer.Allocations[i], f); stands && falls {
+							s.grounded++
+						}
 					}
 					before := s
 					s.add(want, owners)
@@ -216,6 +220,7 @@ func TestScoreboard(t *testing.T) {
 		row(table, v.name, s)
 		total.judged, total.right, total.wrong = total.judged+s.judged, total.right+s.right, total.wrong+s.wrong
 		total.abstained, total.alarms, total.faulty = total.abstained+s.abstained, total.alarms+s.alarms, total.faulty+s.faulty
+		total.faults, total.grounded = total.faults+s.faults, total.grounded+s.grounded
 		if v.name == "complete" && (s.wrong > 0 || s.alarms > 0 || s.abstained*100 > 3*s.faulty) {
 			t.Errorf("complete telemetry: %+v", s)
 		}
@@ -239,5 +244,9 @@ func TestScoreboard(t *testing.T) {
 
 func row(w io.Writer, name string, s score) {
 	share := func(n int) string { return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(max(1, s.judged))) }
-	_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%d\n", name, s.judged, share(s.right), share(s.wrong), share(s.abstained), s.alarms)
+	well := ""
+	if s.faults > 0 {
+		well = fmt.Sprintf("%d of %d (%.1f %%)", s.grounded, s.faults, 100*float64(s.grounded)/float64(s.faults))
+	}
+	_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%d\t%s\n", name, s.judged, share(s.right), share(s.wrong), share(s.abstained), s.alarms, well)
 }
