@@ -115,6 +115,16 @@ func (l *Lifecycle) StateAt(t int64) (state string, since int64) {
 	return state, since
 }
 
+// activeAfter is when the allocation became active after a time, 0 where it did not.
+func (l *Lifecycle) activeAfter(t int64) int64 {
+	for _, c := range l.States {
+		if c.At > t && c.To == semconv.Active {
+			return c.At
+		}
+	}
+	return 0
+}
+
 func readLifecycle(c *Case) Lifecycle {
 	l := Lifecycle{}
 	runs := map[string]*Run{}

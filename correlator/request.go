@@ -58,6 +58,10 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 			requests = append(requests, t)
 		case !terminal(state): // whoever has what he asked for complains of his own affairs
 			t.From, t.Complaint = c.Events[0].At, true // it may be about anything that went before
+			if at := c.Lifecycle.activeAfter(end.At); at != 0 {
+				t.Cleared = at // he gave up waiting, and got it all the same
+				t.At = max(t.At, at-1)
+			}
 			complaints = append(complaints, t)
 		}
 	}
