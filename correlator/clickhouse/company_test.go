@@ -3,27 +3,18 @@ package clickhouse_test
 import (
 	"fmt"
 	"iter"
-	"log/slog"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
-	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
-	"github.com/faultline-io/faultline/internal/profile"
-	"github.com/faultline-io/faultline/internal/schema"
 	"github.com/faultline-io/faultline/internal/story"
 )
 
 // Others that were hit by a cause are found by the last word on them, as of any moment.
 func TestFellows(t *testing.T) {
-	p, err := profile.Load("")
-	must(t, err)
-	conn, err := schema.Open(t.Context(), embeddedtest.DSN(t))
-	must(t, err)
-	defer func() { _ = conn.Close() }()
-	must(t, schema.Migrate(t.Context(), conn, slog.New(slog.DiscardHandler)))
+	p, _, conn := emptyStore(t)
 	at := func(minutes int) correlator.Time {
 		return correlator.Time(story.Day.Add(10*time.Hour + time.Duration(minutes)*time.Minute).UnixNano())
 	}

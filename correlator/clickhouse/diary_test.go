@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/correlator/memory"
@@ -18,12 +20,7 @@ import (
 
 // The store and memory know the same of what steps took, whatever is filed twice, and by what had ended.
 func TestDiary(t *testing.T) {
-	p, err := profile.Load("")
-	must(t, err)
-	conn, err := schema.Open(t.Context(), embeddedtest.DSN(t))
-	must(t, err)
-	defer func() { _ = conn.Close() }()
-	must(t, schema.Migrate(t.Context(), conn, slog.New(slog.DiscardHandler)))
+	p, _, conn := emptyStore(t)
 	now := time.Now().Truncate(time.Millisecond)
 	var steps []correlator.Finished
 	for i := range 200 {
@@ -60,13 +57,7 @@ func TestDiary(t *testing.T) {
 
 // Who asks the store for a verdict gets one that knows what such steps took.
 func TestAVerdictKnowsWhatStepsTook(t *testing.T) {
-	p, err := profile.Load("")
-	must(t, err)
-	dsn := embeddedtest.DSN(t)
-	conn, err := schema.Open(t.Context(), dsn)
-	must(t, err)
-	defer func() { _ = conn.Close() }()
-	must(t, schema.Migrate(t.Context(), conn, slog.New(slog.DiscardHandler)))
+	p, dsn, conn := emptyStore(t)
 	records, err := story.Parse(`
 10:00:00 operator allocation.state allocation_id=a-1 from=reserved to=provisioning
 10:00:00 operator workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=running
@@ -92,4 +83,17 @@ func TestAVerdictKnowsWhatStepsTook(t *testing.T) {
 			t.Errorf("with history %v: %s: %s", known, a.Verdict.Outcome, a.Verdict.Explanation)
 		}
 	}
+}
+
+// emptyStore is a store of a test's own with its tables made, and the default profile.
+func emptyStore(t *testing.T) (*profile.Profile, string, driver.Conn) {
+	t.Helper()
+	p, err := profile.Load("")
+	must(t, err)
+	dsn := embeddedtest.DSN(t)
+	conn, err := schema.Open(t.Context(), dsn)
+	must(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	must(t, schema.Migrate(t.Context(), conn, slog.New(slog.DiscardHandler)))
+	return p, dsn, conn
 }
