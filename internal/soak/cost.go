@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
+	"runtime/pprof"
 	"slices"
 	"time"
 
@@ -39,8 +40,7 @@ func (r CostResult) Added() float64 { return float64(r.On.Median)/float64(r.Off.
 const movesATurn = 8
 
 // Run times moves of allocations between active and degraded: one transaction that reads the
-// allocation, moves it, and tells it, in the span of a request. Those to active leave a message in
-// the outbox.
+// allocation, moves it, leaves a message in the outbox, and tells both, in the span of a request.
 func (c Cost) Run(ctx context.Context) (out CostResult, err error) {
 	receiver := NewReceiver()
 	server := httptest.NewServer(receiver)
@@ -80,10 +80,12 @@ func (c Cost) Run(ctx context.Context) (out CostResult, err error) {
 	var off, on []time.Duration
 	before := emitter.Stats().Taken
 	for turn := 0; turn*movesATurn < c.Moves; turn++ {
-		if off, err = c.turn(ctx, silent, nil, ids, turn, off); err != nil {
+		pprof.Do(ctx, pprof.Labels("telemetry", "off"), func(ctx context.Context) { off, err = c.turn(ctx, silent, nil, ids, turn, off) })
+		if err != nil {
 			return out, err
 		}
-		if on, err = c.turn(ctx, telling, says, ids, turn, on); err != nil {
+		pprof.Do(ctx, pprof.Labels("telemetry", "on"), func(ctx context.Context) { on, err = c.turn(ctx, telling, says, ids, turn, on) })
+		if err != nil {
 			return out, err
 		}
 	}

@@ -15,8 +15,8 @@ import (
 
 // Receiver takes parcels; *telemetry.Emitter is one.
 type Receiver interface {
-	// Deliver comes back when the parcel has arrived. telemetry.ErrRefused: it never will.
-	Deliver(ctx context.Context, p telemetry.Parcel) error
+	// Deliver comes back when the parcels have arrived. telemetry.ErrRefused: together they never will.
+	Deliver(ctx context.Context, parcels ...telemetry.Parcel) error
 	// Lost counts records that will not be delivered.
 	Lost(records int)
 }
@@ -129,20 +129,20 @@ func (s *Shipper) lead(ctx context.Context) (mine bool, err error) {
 	return true, nil
 }
 
-// ship delivers rows as one parcel. Where that is refused, each goes by itself, and only the ones that
+// ship delivers rows together. Where that is refused, each goes by itself, and only the ones that
 // are refused again are lost.
 func (s *Shipper) ship(ctx context.Context, rows []store.JournalRow) error {
-	var all telemetry.Parcel
-	for _, r := range rows {
-		all.Append(r.Parcel)
+	parcels := make([]telemetry.Parcel, len(rows))
+	for i, r := range rows {
+		parcels[i] = r.Parcel
 	}
-	err := s.receiver.Deliver(ctx, all)
+	err := s.receiver.Deliver(ctx, parcels...)
 	if !errors.Is(err, telemetry.ErrRefused) {
 		return err
 	}
 	if len(rows) == 1 {
-		s.receiver.Lost(all.Records)
-		s.log.Warn("telemetry of a transaction was refused and is given up", "records", all.Records, "error", err)
+		s.receiver.Lost(rows[0].Records)
+		s.log.Warn("telemetry of a transaction was refused and is given up", "records", rows[0].Records, "error", err)
 		return nil
 	}
 	for i := range rows {

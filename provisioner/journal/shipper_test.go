@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 	"go.uber.org/goleak"
 
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -34,20 +33,22 @@ type receiver struct {
 	lost   int
 }
 
-func (r *receiver) Deliver(_ context.Context, p telemetry.Parcel) error {
+func (r *receiver) Deliver(_ context.Context, parcels ...telemetry.Parcel) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch {
-	case r.away:
+	if r.away {
 		return errors.New("away")
-	case r.refuse != nil && bytes.Contains(p.Logs, r.refuse):
-		return fmt.Errorf("%w: no", telemetry.ErrRefused)
 	}
-	logs := plogotlp.NewExportRequest()
-	if err := logs.UnmarshalProto(p.Logs); err != nil {
+	for _, p := range parcels {
+		if r.refuse != nil && bytes.Contains(p.Pack, r.refuse) {
+			return fmt.Errorf("%w: no", telemetry.ErrRefused)
+		}
+	}
+	logs, _, err := telemetry.Unpack(parcels...)
+	if err != nil {
 		return err
 	}
-	for _, rl := range logs.Logs().ResourceLogs().All() {
+	for _, rl := range logs.ResourceLogs().All() {
 		for _, sl := range rl.ScopeLogs().All() {
 			for _, l := range sl.LogRecords().All() {
 				id, _ := l.Attributes().Get(semconv.EventIDKey)
@@ -174,8 +175,8 @@ type stopping struct {
 	stop context.CancelFunc
 }
 
-func (s stopping) Deliver(ctx context.Context, p telemetry.Parcel) error {
-	err := s.receiver.Deliver(ctx, p)
+func (s stopping) Deliver(ctx context.Context, parcels ...telemetry.Parcel) error {
+	err := s.receiver.Deliver(ctx, parcels...)
 	s.stop()
 	return err
 }

@@ -18,10 +18,11 @@ type dialect struct {
 	system string // db.system.name of OpenTelemetry's conventions
 	shared bool   // several processes, and several transactions of one, write at a time
 	opens  func(ctx context.Context, target string) (writer, reader *sql.DB, err error)
-	query  func(string) string // a statement in this dialect
-	schema func(string) string // a migration in this dialect
-	lock   func(*sql.Tx) error // keeps two that migrate apart
-	again  func(error) bool    // the transaction lost against another one and may be run again
+	query  func(string) string                               // a statement in this dialect
+	schema func(string) string                               // a migration in this dialect
+	lock   func(*sql.Tx) error                               // keeps two that migrate apart
+	again  func(error) bool                                  // the transaction lost against another one and may be run again
+	last   func(c *sql.Conn, query string, args []any) error // has a statement sent with the commit; nil: it is run at once
 	wakes  func(context.Context, *Store) (waker, error)
 }
 

@@ -22,19 +22,11 @@ func (t *Tx) writeJournal() error {
 		return nil
 	}
 	p := telemetry.Pack(t.told)
-	if _, err := t.exec(`INSERT INTO journal (at, records, logs, traces) VALUES (?, ?, ?, ?)`, nanos(t.Now()), p.Records, orEmpty(p.Logs), orEmpty(p.Traces)); err != nil {
+	if err := t.last(`INSERT INTO journal (at, records, told) VALUES (?, ?, ?)`, nanos(t.Now()), p.Records, p.Pack); err != nil {
 		return fmt.Errorf("insert journal row: %w", err)
 	}
 	t.touch(Journal)
 	return nil
-}
-
-// orEmpty: nil is NULL to a database.
-func orEmpty(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }
 
 // sayTold says after the commit what no journal keeps.
@@ -47,14 +39,14 @@ func (t *Tx) sayTold() {
 	}
 }
 
-const oldestJournal = `SELECT seq, records, logs, traces FROM journal WHERE seq > 0 ORDER BY seq LIMIT ?`
+const oldestJournal = `SELECT seq, records, told FROM journal WHERE seq > 0 ORDER BY seq LIMIT ?`
 
 // JournalRows lists the oldest rows.
 func (t *Tx) JournalRows(limit int) ([]JournalRow, error) {
 	var out []JournalRow
 	err := t.rows(func(r *sql.Rows) error {
 		var j JournalRow
-		err := r.Scan(&j.Seq, &j.Records, &j.Logs, &j.Traces)
+		err := r.Scan(&j.Seq, &j.Records, &j.Pack)
 		out = append(out, j)
 		return err
 	}, oldestJournal, limit)

@@ -24,6 +24,7 @@ var onPostgres = dialect{
 		return err
 	},
 	again: lostRace,
+	last:  withCommit,
 	wakes: listen,
 }
 
@@ -47,7 +48,7 @@ func openPostgres(_ context.Context, dsn string) (writer, reader *sql.DB, err er
 		}
 	}
 	open := func() *sql.DB {
-		db := stdlib.OpenDB(*c)
+		db := sql.OpenDB(postgresConnector{stdlib.GetConnector(*c)})
 		db.SetMaxOpenConns(connections / 2)
 		db.SetMaxIdleConns(connections / 2)
 		return db

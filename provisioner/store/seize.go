@@ -11,15 +11,14 @@ import (
 var errPool = errors.New("timed out waiting for connection from pool")
 
 // begin begins a transaction on a connection for which it waits no longer than Options.PoolWait.
-func (s *Store) begin(ctx context.Context, db *sql.DB) (tx *sql.Tx, done func(), err error) {
-	if s.options.PoolWait <= 0 {
-		tx, err = db.BeginTx(ctx, nil)
-		return tx, func() {}, err
+func (s *Store) begin(ctx context.Context, db *sql.DB) (tx *sql.Tx, c *sql.Conn, err error) {
+	wait := ctx
+	if s.options.PoolWait > 0 {
+		var cancel context.CancelFunc
+		wait, cancel = context.WithTimeout(ctx, s.options.PoolWait)
+		defer cancel()
 	}
-	wait, cancel := context.WithTimeout(ctx, s.options.PoolWait)
-	defer cancel()
-	c, err := db.Conn(wait)
-	if err != nil {
+	if c, err = db.Conn(wait); err != nil {
 		if wait.Err() != nil && ctx.Err() == nil {
 			in := db.Stats()
 			err = fmt.Errorf("%w: none within %s, %d of %d in use", errPool, s.options.PoolWait, in.InUse, in.MaxOpenConnections)
@@ -30,7 +29,7 @@ func (s *Store) begin(ctx context.Context, db *sql.DB) (tx *sql.Tx, done func(),
 		_ = c.Close()
 		return nil, nil, err
 	}
-	return tx, func() { _ = c.Close() }, nil
+	return tx, c, nil
 }
 
 // Seize takes every connection of both pools: whoever wants one waits in vain until they are released.

@@ -20,6 +20,7 @@ type Tx struct {
 	ctx        context.Context
 	store      *Store
 	tx         *sql.Tx
+	conn       *sql.Conn // that of tx
 	writes     bool
 	held       string // the allocation that nobody else may change
 	told       []telemetry.Record
@@ -101,12 +102,10 @@ func (s *Store) attempts(outer, inner context.Context, db *sql.DB, f func(*Tx) e
 }
 
 func (t *Tx) run(ctx context.Context, db *sql.DB, f func(*Tx) error) (err error) {
-	tx, done, err := t.store.begin(ctx, db)
-	if err != nil {
+	if t.tx, t.conn, err = t.store.begin(ctx, db); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	t.tx = tx
-	defer done()
+	defer func() { _ = t.conn.Close() }()
 	defer func() { _ = t.tx.Rollback() }() // after a commit it does nothing
 	if err := f(t); err != nil {
 		return err
@@ -134,6 +133,16 @@ func (t *Tx) exec(query string, args ...any) (int64, error) {
 		return 0, err
 	}
 	return r.RowsAffected()
+}
+
+// last runs a statement of which only the error is of interest, when nothing but the commit follows it.
+func (t *Tx) last(query string, args ...any) error {
+	if t.store.dialect.last == nil {
+		_, err := t.exec(query, args...)
+		return err
+	}
+	t.statements++
+	return t.store.dialect.last(t.conn, t.store.statements.of(query), bind(args))
 }
 
 func (t *Tx) row(query string, args ...any) *sql.Row {

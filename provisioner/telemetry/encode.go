@@ -17,7 +17,7 @@ const scopeName = "github.com/faultline-io/faultline/provisioner/telemetry"
 type logRecord struct {
 	time, observed time.Time
 	severity       plog.SeverityNumber
-	name, body     string
+	name, body     string // an event has a name, and its body is made of what it says
 	span           SpanContext
 	attrs          []slog.Attr
 }
@@ -86,7 +86,11 @@ func (l *logRecord) encode(r plog.LogRecord) {
 	r.SetSeverityNumber(l.severity)
 	r.SetSeverityText(l.severity.String())
 	r.SetEventName(l.name)
-	r.Body().SetStr(l.body)
+	if l.name != "" {
+		r.Body().SetStr(sentence(l.name, l.attrs))
+	} else {
+		r.Body().SetStr(l.body)
+	}
 	r.SetTraceID(l.span.Trace)
 	r.SetSpanID(l.span.Span)
 	put(r.Attributes(), l.attrs)
@@ -124,10 +128,15 @@ func put(m pcommon.Map, attrs []slog.Attr) {
 			m.PutBool(a.Key, v.Bool())
 		case slog.KindFloat64:
 			m.PutDouble(a.Key, v.Float64())
-		case slog.KindTime:
-			m.PutStr(a.Key, v.Time().UTC().Format(time.RFC3339Nano))
 		default:
-			m.PutStr(a.Key, v.String())
+			m.PutStr(a.Key, textOf(v))
 		}
 	}
+}
+
+func textOf(v slog.Value) string {
+	if v.Kind() == slog.KindTime {
+		return v.Time().UTC().Format(time.RFC3339Nano)
+	}
+	return v.String()
 }

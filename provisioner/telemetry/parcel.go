@@ -4,16 +4,16 @@ import (
 	"context"
 	"fmt"
 
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 )
 
-// Parcel is records in the form in which they are kept until they have arrived: OTLP export requests in
-// protobuf, empty where there are none. Requests that follow one another are one request: parcels are
-// put together by appending their bytes.
+// Parcel is records in the form in which they are kept until they have arrived: what Pack wrote.
 type Parcel struct {
-	Logs, Traces []byte
-	Records      int
+	Pack    []byte
+	Records int
 }
 
 // Something says whether there is anything to say.
@@ -26,51 +26,33 @@ func (r Record) Say() {
 	}
 }
 
-// Pack makes a parcel; records that are none are left out.
-func Pack(records []Record) Parcel {
-	var p Parcel
-	logs, spans := 0, 0
-	for _, r := range records {
-		switch {
-		case r.log != nil:
-			logs++
-		case r.span != nil:
-			spans++
-		}
-	}
-	if p.Records = logs + spans; logs > 0 {
-		w := make(wire, 0, 640*logs)
-		w.request(records, func(r Record) bool { return r.log != nil }, func(r Record) { w.log(r.log) })
-		p.Logs = w
-	}
-	if spans > 0 {
-		w := make(wire, 0, 512*spans)
-		w.request(records, func(r Record) bool { return r.span != nil }, func(r Record) { w.span(r.span) })
-		p.Traces = w
-	}
-	return p
-}
-
-// Append puts another parcel behind this one.
-func (p *Parcel) Append(q Parcel) {
-	p.Logs, p.Traces, p.Records = append(p.Logs, q.Logs...), append(p.Traces, q.Traces...), p.Records+q.Records
-}
-
 // Delivers says whether there is anybody to deliver to.
 func (e *Emitter) Delivers() bool { return e.post != nil || e.file != nil }
 
-// Deliver sends a parcel now and comes back when it has arrived everywhere, or with the error of the
-// first place where it has not; ErrRefused where it never will. One that is delivered again is not
+// Deliver sends parcels together, now, and comes back when they have arrived everywhere, or with the error
+// of the first place where they have not; ErrRefused where they never will. What is delivered again is not
 // counted twice by whoever reads it: each record has the name under which it was first sent.
-func (e *Emitter) Deliver(ctx context.Context, p Parcel) error {
+func (e *Emitter) Deliver(ctx context.Context, parcels ...Parcel) error {
+	b, err := unpack(parcels)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
 	if e.post != nil {
-		if len(p.Logs) > 0 {
-			if err := e.post.post(ctx, "/v1/logs", p.Logs); err != nil {
+		if b.logs.LogRecordCount() > 0 {
+			body, err := plogotlp.NewExportRequestFromLogs(b.logs).MarshalProto()
+			if err == nil {
+				err = e.post.post(ctx, "/v1/logs", body)
+			}
+			if err != nil {
 				return fmt.Errorf("post logs: %w", err)
 			}
 		}
-		if len(p.Traces) > 0 {
-			if err := e.post.post(ctx, "/v1/traces", p.Traces); err != nil {
+		if b.traces.SpanCount() > 0 {
+			body, err := ptraceotlp.NewExportRequestFromTraces(b.traces).MarshalProto()
+			if err == nil {
+				err = e.post.post(ctx, "/v1/traces", body)
+			}
+			if err != nil {
 				return fmt.Errorf("post spans: %w", err)
 			}
 		}
@@ -78,14 +60,25 @@ func (e *Emitter) Deliver(ctx context.Context, p Parcel) error {
 	if e.file == nil {
 		return nil
 	}
-	logs, traces := plogotlp.NewExportRequest(), ptraceotlp.NewExportRequest()
-	if err := logs.UnmarshalProto(p.Logs); err != nil {
-		return fmt.Errorf("%w: decode logs: %w", ErrRefused, err)
+	return e.file.write(b)
+}
+
+// Unpack reads parcels, in their order.
+func Unpack(parcels ...Parcel) (plog.Logs, ptrace.Traces, error) {
+	b, err := unpack(parcels)
+	return b.logs, b.traces, err
+}
+
+func unpack(parcels []Parcel) (batch, error) {
+	var records []Record
+	u := unpacker{sources: map[string]*Source{}}
+	for _, p := range parcels {
+		var err error
+		if records, err = u.unpack(p.Pack, records); err != nil {
+			return encode(nil), err
+		}
 	}
-	if err := traces.UnmarshalProto(p.Traces); err != nil {
-		return fmt.Errorf("%w: decode spans: %w", ErrRefused, err)
-	}
-	return e.file.write(batch{logs.Logs(), traces.Traces()})
+	return encode(records), nil
 }
 
 // Lost counts records that were given up by whoever kept them.

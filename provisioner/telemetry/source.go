@@ -70,7 +70,7 @@ func (s *Source) ComposeEvent(ctx context.Context, at time.Time, name string, at
 	all := merge(idsOf(ctx), attrs)
 	all = append(all, slog.String(semconv.EventIDKey, NewID("ev")))
 	return Record{source: s, log: &logRecord{
-		time: at, observed: now, severity: Info, name: name, body: sentence(name, all), span: SpanOf(ctx), attrs: all,
+		time: at, observed: now, severity: Info, name: name, span: SpanOf(ctx), attrs: all,
 	}}
 }
 

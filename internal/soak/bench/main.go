@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"strings"
 	"time"
 
@@ -31,7 +32,18 @@ func run(ctx context.Context) (err error) {
 	onPostgres := flag.Int("postgres-allocations", 10000, "allocations at once on PostgreSQL")
 	kills := flag.Int("kills", 500, "kills of a provisioner")
 	moves := flag.Int("moves", 20000, "moves of each kind that are timed")
+	profile := flag.String("profile", "", "file for a CPU profile; moves have the label telemetry, on or off")
 	flag.Parse()
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err != nil {
+			return err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer func() { pprof.StopCPUProfile(); err = errors.Join(err, f.Close()) }()
+	}
 	dir, err := os.MkdirTemp("", "soak-")
 	if err != nil {
 		return err
