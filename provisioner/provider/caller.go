@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -62,6 +63,7 @@ type Caller struct {
 func NewCaller(e Endpoint, says *telemetry.Source) (*Caller, error) {
 	t := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute,
+		DialContext:     (&net.Dialer{Timeout: e.Timeout / 2}).DialContext, // before the request's time is over: the error names the dial
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: e.Timeout, ForceAttemptHTTP2: true,
 	}
 	if e.CAFile != "" {
