@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -151,7 +152,7 @@ func (j *judgement) driftFault(drifted []look) {
 			continue
 		}
 		last := looks[len(looks)-1]
-		if last.At-int64(d.Since) <= int64(j.c.Profile.Grace(d.Projection))+2*skew {
+		if grace := int64(j.c.Profile.Grace(d.Projection)); last.At-int64(d.Since) <= grace+2*skew && unrefreshed(last) <= grace {
 			continue // shown, but two clocks may make that much
 		}
 		k := cause{
@@ -170,4 +171,14 @@ func (j *judgement) driftFault(drifted []look) {
 		said.weigh([]Evidence{k.ev}, 1)
 		said.rule(Attributed, "nothing else explains why the view, or the truth, could not move")
 	}
+}
+
+// unrefreshed is how long a view had not been refreshed when it was looked at, by its own account and its own clock;
+// 0 where it does not say.
+func unrefreshed(look *Event) int64 {
+	asOf, err := record.ParseTime(look.Attr(semconv.AsOf))
+	if err != nil || asOf > look.At {
+		return 0
+	}
+	return look.At - asOf
 }

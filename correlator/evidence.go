@@ -87,7 +87,7 @@ const (
 const maxFailures = 4000
 
 // Failures lists, in order, the records that tell of failures around a trouble and concern it: the
-// allocation's own, and what nobody owns but names the machine.
+// allocation's own, what nobody owns but names the machine, and what others said of the machine's requests.
 func (c *Case) Failures(t *Trouble) []*Event {
 	if list, ok := c.failures[t]; ok {
 		return list
@@ -108,6 +108,7 @@ func (c *Case) Failures(t *Trouble) []*Event {
 				out = append(out, e)
 			}
 		}
+		out = append(out, c.answersTo(t, out)...)
 	}
 	slices.SortStableFunc(out, compareEvents)
 	if len(out) > maxFailures {
@@ -117,6 +118,30 @@ func (c *Case) Failures(t *Trouble) []*Event {
 		c.failures = map[*Trouble][]*Event{}
 	}
 	c.failures[t] = out
+	return out
+}
+
+// answersTo are failures that nobody owns and that name no machine, in the traces of those which name the trouble's:
+// whoever refuses a caller that was not shown to it cannot say whom.
+func (c *Case) answersTo(t *Trouble, failures []*Event) (out []*Event) {
+	traces := map[string]bool{}
+	for _, e := range failures {
+		if e.TraceID != "" && Names(e, t.Node) {
+			traces[e.TraceID] = true
+		}
+	}
+	if len(traces) == 0 {
+		return nil
+	}
+	context := c.see(sight{what: seeFailing}).context
+	for _, e := range context[firstAt(context, t.From-lookback):] {
+		if e.At >= t.At+skew {
+			break
+		}
+		if e.Node == "" && e.NodeInstance == "" && traces[e.TraceID] && !Names(e, t.Node) {
+			out = append(out, e)
+		}
+	}
 	return out
 }
 

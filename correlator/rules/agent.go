@@ -50,7 +50,7 @@ func silentAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 			layerAlive = e
 		}
 	})
-	if agentDuring != nil || hostDuring == nil || agentBefore == nil && layerAlive == nil {
+	if agentDuring != nil || hostDuring == nil || agentBefore == nil && layerAlive == nil || brief(c, t, agentBefore) {
 		return nil
 	}
 	ev := correlator.Evidence{
@@ -66,6 +66,29 @@ func silentAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 		ev.Certain = false
 	}
 	return []correlator.Evidence{ev}
+}
+
+// brief says whether an agent whose heart was heard to beat has been silent for less than two beats: that is no silence.
+func brief(c *correlator.Case, t *correlator.Trouble, before *correlator.Event) bool {
+	if before == nil {
+		return false
+	}
+	var beats []int64
+	until := c.Now
+	c.EachIn(semconv.LayerNodeAgent, t.From-recently, c.Now, func(e *correlator.Event) {
+		switch {
+		case !correlator.Names(e, t.Node):
+		case e.At > t.At:
+			until = min(until, e.At)
+		case e.Is(semconv.EventHeartbeat):
+			beats = append(beats, e.At)
+		}
+	})
+	var beat int64 // the longest time between two of them
+	for i := 1; i < len(beats); i++ {
+		beat = max(beat, beats[i]-beats[i-1])
+	}
+	return until-before.At < 2*beat
 }
 
 // ownStandstill are words for a process that stands in its own way.

@@ -11,6 +11,7 @@ func All() []correlator.Rule {
 	out = append(out, auth()...)
 	out = append(out, agent()...)
 	out = append(out, provider()...)
+	out = append(out, unfinished()...)
 	out = append(out, refused()...)
 	out = append(out, content()...)
 	out = append(out, trigger()...)

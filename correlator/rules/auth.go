@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -38,7 +39,7 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			ev.Mechanism = "credential"
 		}
 	}
-	if len(ev.Records) == 0 {
+	if len(ev.Records) == 0 || unheard(t, ev.Records) {
 		return nil
 	}
 	best := witness(ev.Records)
@@ -57,6 +58,12 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		ev = byRollout(c, ev, "policy", "authconfig", "policy", "policies", "rbac", "subjects", "rego", "permission", "role")
 	}
 	return []correlator.Evidence{ev}
+}
+
+// unheard says whether only a proxy tells that a machine was refused. A machine shows a certificate, which the proxy
+// passes on or not: whether the one or the other was wrong only who decided can say.
+func unheard(t *correlator.Trouble, records []*correlator.Event) bool {
+	return t.Node != "" && !slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerIngress })
 }
 
 // refusal says whether a record tells of a decision against a caller. "Permission denied" on a file is

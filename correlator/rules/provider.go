@@ -29,7 +29,7 @@ func provider() []correlator.Rule {
 			directness := correlator.Itself
 			if last.Layer != semconv.LayerProvider && last.Attr(semconv.ProviderStatus) == "" && last.Attr(semconv.ProviderExplanation) == "" {
 				directness = correlator.Caller // the operator's word for it, not the provider's
-				if slices.ContainsFunc(c.Failures(t), neverLaunched) {
+				if slices.ContainsFunc(c.Failures(t), neverLaunched) || holds(last.Text, unanswered) {
 					return nil
 				}
 			}
@@ -76,6 +76,10 @@ func unclaimed(c *correlator.Case, t *correlator.Trouble) bool {
 
 // moment is what is written in one breath.
 const moment = int64(5 * time.Second)
+
+// unanswered are the words of a request that had no answer in its time (Go): what became of it nobody knows, and
+// where it got to neither.
+var unanswered = []string{"context deadline exceeded", "client.timeout exceeded", "i/o timeout"}
 
 // neverLaunched says whether a record tells of a launch that was answered with an error: what is called a failed
 // job then never was one.

@@ -110,6 +110,7 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 	s.ownWord(c, t, &ev)
 	ev.Summary = s.Summary + quote(witness(ev.Records))
 	ev.Onset = ev.Records[0].At
+	ev.Records = tied(c, t, ev.Records)
 	if s.Layer == semconv.LayerCert && !slices.ContainsFunc(ev.Records, conclusive) {
 		ev.Weight, ev.Certain = correlator.Generic, false
 	}

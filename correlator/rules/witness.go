@@ -73,6 +73,31 @@ func madeGood(c *correlator.Case, t *correlator.Trouble, failed *correlator.Even
 	return good
 }
 
+// tied adds, to what names no machine, the records of the same traces that do: without them nobody would know whose
+// requests those were.
+func tied(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) []*correlator.Event {
+	if t.Node == "" {
+		return records
+	}
+	loose := map[string]bool{}
+	for _, e := range records {
+		if e.TraceID != "" && !correlator.Names(e, t.Node) {
+			loose[e.TraceID] = true
+		}
+	}
+	if len(loose) == 0 {
+		return records
+	}
+	out := slices.Clone(records)
+	for _, e := range c.Failures(t) {
+		if loose[e.TraceID] && correlator.Names(e, t.Node) && !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *correlator.Event) int { return cmp.Compare(a.At, b.At) })
+	return out
+}
+
 // ofOneMachine says whether only an agent tells of lost packets, and nothing is heard of the machine under it nor of
 // the network: its own card may have failed as well as the fabric.
 func ofOneMachine(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
