@@ -31,6 +31,27 @@ func (l *lab) abandoned(ctx context.Context) (ids []string, err error) {
 	}
 }
 
+// leave hands an allocation to the operator whose client has given up on it: nobody else would give it back, and
+// whoever comes next would wait for its machine.
+func (l *lab) leave(ctx context.Context, id, end string) {
+	switch end {
+	case semconv.Released, semconv.Canceled, semconv.Failed, semconv.ReleaseFailed:
+		return
+	}
+	pause(ctx, l.config.scaled(2*repairAfter))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left = append(l.left, id)
+}
+
+// orphaned are those left since it was last asked.
+func (l *lab) orphaned() (ids []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ids, l.left = l.left, nil
+	return ids
+}
+
 // reclaim ends abandoned allocations, and returns those that have to be looked at again.
 func (l *lab) reclaim(ctx context.Context, ids []string) (left []string) {
 	for _, id := range ids {

@@ -42,6 +42,13 @@ func (m *machine) runAgent(ctx context.Context) {
 	})
 }
 
+// How an agent asks again: after a while that doubles up to longestRetry times agentRetry, and each time for agentTime.
+const (
+	agentRetry   = time.Second // before scaling
+	longestRetry = 8
+	agentTime    = 10 * time.Second
+)
+
 // live is one life of the agent. A panic ends it as it would end its process.
 func (m *machine) live(ctx context.Context) (err error) {
 	defer func() {
@@ -56,8 +63,8 @@ func (m *machine) live(ctx context.Context) (err error) {
 	m.mu.Unlock()
 	a, err := agent.New(agent.Config{
 		URL: m.lab.front(), Roots: m.lab.pki.ca.pool(), Name: m.id, Folder: m.disk.agent(), Token: token, BootID: boot,
-		Poll: c.scaled(5 * time.Second), Retry: c.scaled(time.Second), Renew: c.scaled(time.Second), Heartbeat: c.Telemetry.Heartbeat,
-		Timeout: 10 * time.Second,
+		Poll: c.scaled(5 * time.Second), Retry: c.scaled(agentRetry), Renew: c.scaled(time.Second), Heartbeat: c.Telemetry.Heartbeat,
+		Timeout: agentTime,
 	}, agent.Machine{
 		Now: m.state.now, Dial: m.state.dial, Write: m.disk.write, Certificate: m.presents,
 		Says: func(identity ...slog.Attr) agent.Voice { return m.voice("node-agent", identity...) },

@@ -136,7 +136,7 @@ func (l *lab) target(f Fault, pool string) (target, error) {
 // injected gives the fault that an allocation met, whether it cost something, and how many it met.
 func (l *lab) injected(v *life) (first *injection, cost bool, n int) {
 	for _, i := range l.board.injections {
-		met, paid := i.met(v, l.config.scaled(normalLife))
+		met, paid := i.met(v, l.config.scaled(normalLife), l.config.scaled(longestRetry*agentRetry)+agentTime)
 		if !met {
 			continue
 		}

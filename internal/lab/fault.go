@@ -113,11 +113,11 @@ type injection struct {
 }
 
 // met tells whether an allocation met the fault, and whether that cost it something: a request, its end, or
-// more time than such lives take.
-func (i *injection) met(v *life, normal time.Duration) (met, cost bool) {
-	until := i.to
+// more time than such lives take. after is how long who was turned away may stay away when the fault has ended.
+func (i *injection) met(v *life, normal, after time.Duration) (met, cost bool) {
+	until, back, began := i.to, i.to, v.began
 	if !until.IsZero() {
-		until = until.Add(slack)
+		until, back = until.Add(slack), back.Add(after)
 	}
 	switch i.fault.meets {
 	case byView:
@@ -125,21 +125,26 @@ func (i *injection) met(v *life, normal time.Duration) (met, cost bool) {
 	case byRequest:
 		met = v.failedBetween(i.from, until)
 	case byNode:
-		met = slices.Contains(i.target.nodes, v.node) && v.overlaps(i.from, i.to)
+		began = v.placed
+		met = slices.Contains(i.target.nodes, v.node) && v.overlaps(began, i.from, back)
 	case byAgent:
-		met = v.node != "" && v.overlaps(i.from, i.to)
+		began = v.placed
+		met = v.node != "" && v.overlaps(began, i.from, back)
 	case byAAP:
-		met = v.story.pool == poolAAP && v.overlaps(i.from, i.to)
+		met = v.story.pool == poolAAP && v.overlaps(began, i.from, back)
 	case byEDA:
-		met = v.story.pool == poolEDA && v.overlaps(i.from, i.to)
+		met = v.story.pool == poolEDA && v.overlaps(began, i.from, back)
 	default:
-		met = v.overlaps(i.from, i.to)
+		met = v.overlaps(began, i.from, back)
 	}
 	if !met || v.collateral(i.from, until) {
 		return false, false
 	}
-	open := v.ended.IsZero() && time.Since(v.began) > time.Duration(max(1, v.story.slow))*normal
-	return true, open || v.failedBetween(i.from, until) || !v.ended.IsZero() && v.end != v.story.end
+	if !i.to.IsZero() && began.After(i.to) && !v.story.served {
+		began = v.placed // who waits for a machine that others hold has not met it
+	}
+	late := !began.IsZero() && v.late(began, normal)
+	return true, late || v.failedBetween(i.from, until) || !v.ended.IsZero() && v.end != v.story.end
 }
 
 // shownWrongly tells whether the allocation moved on after the view had stopped, and for longer than a view may lag.

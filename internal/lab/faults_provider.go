@@ -28,7 +28,7 @@ func providerFaults() []Fault {
 		},
 		{
 			Name: "aap_cancel_ignored", Layer: "provider", Mechanism: "overdue", Expected: expectAttributed, ShowsIn: []string{"provider", "workflow"},
-			Description: "AAP answers a cancel with 202, and the job goes on", meets: byAAP, story: "aap_cancel", inject: chosen(hubsim.IgnoreCancel),
+			Description: "AAP answers a cancel with 202, and the job goes on", meets: byAAP, story: "aap_cancel", inject: chosen(hubsim.HangOnCancel),
 		},
 		{
 			Name: "aap_purged", Layer: "provider", Mechanism: "job", Expected: expectUndetermined, ShowsIn: []string{"workflow"},
@@ -43,8 +43,8 @@ func providerFaults() []Fault {
 			},
 		},
 		{
-			Name: "eda_lost", Layer: "provider", Mechanism: "overdue", Expected: expectUndetermined, ShowsIn: []string{"provider", "workflow"},
-			Description: "the activation shuts down: it answers 200 and drops what it was to do", meets: byEDA, story: "eda_healthy",
+			Name: "eda_lost", Layer: "provider", Mechanism: "shutdown", Expected: expectAttributed, ShowsIn: []string{"provider", "workflow"},
+			Description: "the activation shuts down: it answers 200 and drops what it was to do, and says so in its own log alone", meets: byEDA, story: "eda_healthy",
 			inject: func(l *lab, _ target) (func() error, error) {
 				l.eda.Break(edasim.Stopped)
 				return func() error { l.eda.Break(edasim.None); return nil }, nil
@@ -52,7 +52,7 @@ func providerFaults() []Fault {
 		},
 		{
 			Name: "eda_annotation_missing", Layer: "provider", Mechanism: "overdue", Expected: expectUndetermined, ShowsIn: []string{"provider", "workflow"},
-			Description: "the create playbook ends well and never sets its mark", meets: byEDA, story: "eda_healthy", inject: chosen(hubsim.NoAnnotation),
+			Description: "the create playbook ends well, as EDA says, and never sets its mark: whether it or what was rolled out is to blame nothing tells", meets: byEDA, story: "eda_healthy", inject: chosen(hubsim.NoAnnotation),
 		},
 	}
 	for i := range all {

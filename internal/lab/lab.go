@@ -58,6 +58,7 @@ type lab struct {
 	lives      map[string]*life
 	slow       map[string]int  // allocation → factor on its provisioning
 	busy       map[string]bool // pools of stories that are alone in theirs
+	left       []string        // allocations whose client is gone
 	transports []*http.Transport
 }
 
@@ -263,8 +264,10 @@ func (l *lab) clients(ctx context.Context, says *telemetry.Source) {
 		playing.Go(func() {
 			life, over := context.WithTimeout(ctx, l.config.scaled(longestLife))
 			defer over()
-			l.tell(ctx, c.id, st, c.live(life))
+			end := c.live(life)
+			l.tell(ctx, c.id, st, end)
 			l.end(ctx, c.id, st)
+			l.leave(ctx, c.id, end)
 		})
 	}
 }

@@ -17,6 +17,7 @@ type life struct {
 	story    story
 	node     string
 	began    time.Time
+	placed   time.Time // it was seen to have a machine
 	activeAt time.Time // it had what it wanted from here …
 	givenUp  time.Time // … to here
 	ended    time.Time // zero: it goes on
@@ -24,8 +25,9 @@ type life struct {
 	failed   []time.Time // requests that were refused or not answered
 }
 
-// overlaps tells whether somebody had to do something for the allocation between two times; a zero `to` is now.
-func (v *life) overlaps(from, to time.Time) bool {
+// overlaps tells whether somebody had to do something for the allocation, since it began, between two times; a zero
+// `to` is now.
+func (v *life) overlaps(began, from, to time.Time) bool {
 	end := func(t time.Time) time.Time {
 		if t.IsZero() {
 			return time.Now()
@@ -35,9 +37,18 @@ func (v *life) overlaps(from, to time.Time) bool {
 	to = end(to)
 	meets := func(a, b time.Time) bool { return !a.After(to) && !end(b).Before(from) }
 	if v.activeAt.IsZero() {
-		return meets(v.began, v.ended)
+		return meets(began, v.ended)
 	}
-	return meets(v.began, v.activeAt) || !v.givenUp.IsZero() && meets(v.givenUp, v.ended)
+	return meets(began, v.activeAt) || !v.givenUp.IsZero() && meets(v.givenUp, v.ended)
+}
+
+// late tells whether it takes, or took, longer than such lives do, counted from a time.
+func (v *life) late(began time.Time, normal time.Duration) bool {
+	end := v.ended
+	if end.IsZero() {
+		end = time.Now()
+	}
+	return end.Sub(began) > time.Duration(max(1, v.story.slow))*normal
 }
 
 func (v *life) failedBetween(from, to time.Time) bool {
@@ -62,6 +73,9 @@ func (l *lab) seen(a rest.Allocation) {
 	l.know(a.AllocationID, func(v *life) {
 		if a.NodeID != "" {
 			v.node = a.NodeID
+			if v.placed.IsZero() {
+				v.placed = time.Now()
+			}
 		}
 		if a.State == semconv.Active && v.activeAt.IsZero() {
 			v.activeAt = time.Now()

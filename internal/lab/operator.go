@@ -26,7 +26,7 @@ func (l *lab) operator(ctx context.Context, left []string) {
 		if _, err := l.control.do(ctx, http.MethodGet, "/v1/nodes", nil, &nodes, nil); err == nil {
 			l.repair(ctx, nodes, owed)
 		}
-		left = l.reclaim(ctx, left)
+		left = l.reclaim(ctx, append(left, l.orphaned()...))
 		pause(ctx, l.config.scaled(time.Second))
 	}
 }

@@ -57,7 +57,7 @@ type Lived struct {
 	Fault        string    `json:"fault"` // that it met; "": none
 	Faults       int       `json:"faults"`
 	Cost         bool      `json:"cost"`   // it lost a request, its end, or time
-	Late         bool      `json:"late"`   // it takes longer than such stories do
+	Late         bool      `json:"late"`   // it takes, or took, longer than such stories do
 	Failed       int       `json:"failed"` // requests of its client that were not answered as they should
 }
 
@@ -141,7 +141,7 @@ func (l *lab) lived() []Lived {
 		i, cost, n := l.injected(v)
 		one := Lived{
 			AllocationID: v.id, Story: v.story.name, Began: v.began, Ended: v.ended, AsWritten: v.end == v.story.end, Told: v.story.layer != "",
-			Faults: n, Cost: cost, Failed: len(v.failed), Late: v.ended.IsZero() && time.Since(v.began) > time.Duration(max(1, v.story.slow))*l.config.scaled(normalLife),
+			Faults: n, Cost: cost, Failed: len(v.failed), Late: v.late(v.began, l.config.scaled(normalLife)),
 		}
 		if i != nil {
 			one.Fault = i.fault.Name

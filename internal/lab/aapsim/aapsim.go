@@ -234,6 +234,9 @@ func (c *Controller) run(j *job) {
 	} else {
 		err = c.hub.Delete(j.ctx, j.resource, takes)
 	}
+	if c.hangs(j) {
+		pause(c.ctx, hangTimes*c.config.Takes(j.resource, j.template.Deletes))
+	}
 	switch {
 	case err == nil:
 		c.set(j, "successful", "")

@@ -134,10 +134,20 @@ func (c *Controller) cancel(w http.ResponseWriter, r *http.Request, workflow boo
 	c.mu.Lock()
 	j.cancelFlag = true
 	c.mu.Unlock()
-	if j.how != hubsim.IgnoreCancel || j.template.Deletes {
+	if j.how != hubsim.IgnoreCancel && j.how != hubsim.HangOnCancel || j.template.Deletes {
 		j.interrupt(context.Canceled)
 	}
 	w.WriteHeader(http.StatusAccepted)
+}
+
+// hangTimes is how many times as long as its playbook a job goes on that hangs.
+const hangTimes = 20
+
+// hangs says whether nobody notices that the job's playbook has ended: its cancel was accepted before.
+func (c *Controller) hangs(j *job) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return j.cancelFlag && j.how == hubsim.HangOnCancel && !j.template.Deletes
 }
 
 // list shows jobs, newest first, page by page.

@@ -19,6 +19,7 @@ const (
 	PendingCapacity = "pending_capacity" // the create job is never scheduled
 	RunForever      = "run_forever"      // the create playbook does not come to an end
 	IgnoreCancel    = "ignore_cancel"    // a cancel is accepted, and the playbook goes on to its end
+	HangOnCancel    = "hang_on_cancel"   // a cancel is accepted, and the job goes on long after its playbook has ended
 	NoAnnotation    = "no_annotation"    // the create playbook ends well and leaves no mark of it
 	LateMachine     = "late_machine"     // what was sent to a host before a cancel is done after it
 	DeleteFails     = "delete_fails"     // the delete playbook fails

@@ -36,7 +36,8 @@ type CellConfig struct {
 func Start(ctx context.Context, c CellConfig) (*Cell, error) {
 	platform := lab.DefaultConfig()
 	platform.Name, platform.Data, platform.Scale, platform.Stories, platform.Providers = c.Name, c.Dir, c.Scale, c.Stories, c.Providers
-	platform.Nodes, platform.Open, platform.Every = 4, 8, 3*time.Second
+	// Five machines are in use on the average: one that a fault takes away leaves nobody waiting.
+	platform.Nodes, platform.Open, platform.Every = 7, 8, 3*time.Second
 	platform.Export = filepath.Join(c.Dir, "lab.jsonl")
 	platform.Telemetry.Endpoint = c.Endpoint
 	free, err := freeAddresses(ctx, 11)

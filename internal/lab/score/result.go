@@ -78,6 +78,10 @@ func (w *watch) result(ctx context.Context) (Result, error) {
 			}
 			continue
 		}
+		if w.tooShort(v) {
+			r.Grazed++
+			continue
+		}
 		r.Affected++
 		w.affected(id, v, &r, miss)
 	}
@@ -95,6 +99,23 @@ func (w *watch) result(ctx context.Context) (Result, error) {
 	return r, nil
 }
 
+// tooShort says whether the fault was healed before anybody had the time to judge what it did to an allocation, which
+// then ended as it should and was never blamed on anybody.
+func (w *watch) tooShort(v *watched) bool {
+	return v.right.IsZero() && v.last.Outcome == none && len(v.wrong) == 0 && v.life.AsWritten && v.life.Ended.After(w.healed) && w.healed.Sub(v.visible(w.since)) < Limit
+}
+
+// visible is when the fault began to show at an allocation: its first failure record or the lapse of what was owed, else
+// the time at which the lab knew that it cost something, as where a view merely stands still.
+func (v *watched) visible(since time.Time) time.Time {
+	for _, t := range v.last.Trouble {
+		if t.After(since) {
+			return t
+		}
+	}
+	return v.paid
+}
+
 // affected scores one allocation that the fault cost something: its owner was named in time, and nobody else is
 // named in the end. What was made good altogether may be forgotten.
 func (w *watch) affected(id string, v *watched, r *Result, miss func(string, string, ...any)) {
@@ -102,14 +123,7 @@ func (w *watch) affected(id string, v *watched, r *Result, miss func(string, str
 		miss(id, "is said to be %s", say(v.last))
 		return
 	}
-	visible := v.paid // nothing fails where a view merely stands still: the time for it is over
-	for _, t := range v.last.Trouble {
-		if t.After(w.since) {
-			visible = t
-			break
-		}
-	}
-	took := max(0, v.right.Sub(visible))
+	took := max(0, v.right.Sub(v.visible(w.since)))
 	r.Slowest = max(r.Slowest, took)
 	switch {
 	case took > Limit:

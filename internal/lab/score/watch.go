@@ -3,6 +3,7 @@ package score
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/lab"
@@ -158,7 +159,7 @@ func (w *watch) drain(ctx context.Context) error {
 			}
 		}
 		if going == 0 {
-			return nil
+			return w.settle(ctx)
 		}
 		if err := w.stage.pause(ctx); err != nil {
 			return err
@@ -166,6 +167,33 @@ func (w *watch) drain(ctx context.Context) error {
 	}
 	return nil
 }
+
+// settle looks on until the verdicts have stood for a while: the last records may still be on their way.
+func (w *watch) settle(ctx context.Context) error {
+	said := func() map[string]string {
+		all := map[string]string{}
+		for id, v := range w.seen {
+			all[id] = say(v.last)
+		}
+		return all
+	}
+	before, stood := said(), time.Now()
+	for end := time.Now().Add(Limit); time.Now().Before(end) && time.Since(stood) < settled; {
+		if err := w.stage.pause(ctx); err != nil {
+			return err
+		}
+		if err := w.look(ctx); err != nil {
+			return err
+		}
+		if now := said(); !maps.Equal(before, now) {
+			before, stood = now, time.Now()
+		}
+	}
+	return nil
+}
+
+// settled is for how long a verdict has stood that is believed to be the last one.
+const settled = 6 * time.Second
 
 // look asks for the verdict on each allocation that has met the fault.
 func (w *watch) look(ctx context.Context) error {
@@ -179,9 +207,6 @@ func (w *watch) look(ctx context.Context) error {
 		}
 		v := w.seen[life.AllocationID]
 		if v == nil {
-			if !w.healed.IsZero() && !life.Cost {
-				continue
-			}
 			v = &watched{since: w.since}
 			w.seen[life.AllocationID] = v
 		}
