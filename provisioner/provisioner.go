@@ -77,6 +77,10 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { _ = nodes.Close() }()
+	proxies, err := c.Authority.Networks()
+	if err != nil {
+		return err
+	}
 	gate, err := access.Open(c.Access, nil)
 	if err != nil {
 		return err
@@ -98,12 +102,13 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 		return service.ServeOn(ctx, l, rest.NewControl(tenants, recovery.New(s, c.Recovery, c.Fleet.TokenLife), gate, says, log), c.Grace)
 	})
 	work.Go(func() error {
-		return service.ServeOn(ctx, nodes, interruptible(ctx, rest.NewNode(agents, says, log)), c.Grace)
+		return service.ServeOn(ctx, nodes, interruptible(ctx, rest.NewNode(agents, says, log, proxies...)), c.Grace)
 	})
 	work.Go(func() error { return service.Serve(ctx, c.Ops, ops.Handler(), c.Grace) })
 	work.Go(func() error { return faults.Run(ctx, chaos.Worker, engine.Run) })
 	work.Go(func() error { return engine.Watch(ctx) })
 	work.Go(func() error { return faults.Run(ctx, chaos.Relay, relay.Run) })
+	work.Go(func() error { return relay.Forget(ctx) })
 	if faults != nil {
 		work.Go(func() error { faults.Expire(ctx); return nil })
 		work.Go(func() error { return service.Serve(ctx, c.Faults, faults.Handler(), c.Grace) })

@@ -115,14 +115,14 @@ func (m remote) header() http.Header {
 
 func (m remote) wait(ctx context.Context) (store.Task, bool, error) {
 	var k rest.Task
-	status, err := m.call(ctx, http.MethodGet, "/internal/v1/nodes/"+m.node+"/tasks/wait?timeout=2s", m.header(), nil, &k)
+	status, err := m.call(ctx, http.MethodGet, "/internal/v1/nodes/"+m.node+"/tasks/wait?timeout=2s", traced(m.header()), nil, &k)
 	return store.Task{
 		ID: k.TaskID, Type: k.Type, Claim: lifecycle.Claim{ID: k.ClaimID, Fence: k.Fence},
 	}, status == http.StatusOK && err == nil, err
 }
 
 func (m remote) done(ctx context.Context, k store.Task, observed string) (again bool, err error) {
-	status, err := m.call(ctx, http.MethodPost, "/internal/v1/nodes/"+m.node+"/tasks/"+k.ID+"/result", m.header(),
+	status, err := m.call(ctx, http.MethodPost, "/internal/v1/nodes/"+m.node+"/tasks/"+k.ID+"/result", traced(m.header()),
 		rest.ResultRequest{ClaimID: k.Claim.ID, Fence: k.Claim.Fence, OK: true, Observed: observed}, nil)
 	return status == 0 || status >= 500, err
 }

@@ -30,17 +30,22 @@ type Config struct {
 	LongestWait time.Duration `yaml:"longest_wait"` // and ends here
 	Attempts    int           `yaml:"attempts"`     // then the message is dead
 	Lease       time.Duration `yaml:"lease"`        // a replica that dies holds its batch this long
+	Retention   time.Duration `yaml:"retention"`    // of messages that were published; 0: for ever
 }
 
-// DefaultConfig gives up on a message after about ten minutes.
+// DefaultConfig gives up on a message after about ten minutes, and keeps those that were published for 14 days.
 func DefaultConfig() Config {
-	return Config{Poll: time.Second, Batch: 64, FirstWait: time.Second, LongestWait: time.Minute, Attempts: 15, Lease: 10 * time.Second}
+	return Config{Poll: time.Second, Batch: 64, FirstWait: time.Second, LongestWait: time.Minute, Attempts: 15, Lease: 10 * time.Second,
+		Retention: 14 * 24 * time.Hour}
 }
 
 // Validate names the key that is wrong.
 func (c Config) Validate() error {
 	if c.Poll <= 0 || c.Lease <= 0 || c.FirstWait <= 0 || c.LongestWait < c.FirstWait {
 		return errors.New("outbox: poll, lease and first_wait must be positive, longest_wait not below first_wait")
+	}
+	if c.Retention < 0 {
+		return errors.New("outbox: retention must not be negative")
 	}
 	if c.Batch < 1 || c.Attempts < 1 {
 		return errors.New("outbox: batch and attempts must be at least 1")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -19,11 +20,11 @@ import (
 )
 
 // NewNode serves the node API. Where the fleet has an authority, callers are whom HeaderClientCert names, and
-// only the ingress, known by its own certificate, may say so. Without one, HeaderCertSubject is believed of
-// anybody: keep it behind the ingress.
-func NewNode(f *fleet.Fleet, says *telemetry.Source, log *slog.Logger) http.Handler {
+// only the ingress, known by its own certificate, may say so. Without one, they are whom HeaderCertSubject
+// names, over connections from these networks; where none is given, from this machine.
+func NewNode(f *fleet.Fleet, says *telemetry.Source, log *slog.Logger, ingress ...netip.Prefix) http.Handler {
 	e := server(says, log)
-	h := nodeHandlers{f}
+	h := nodeHandlers{f, ingress}
 	e.POST("/internal/v1/nodes/enroll", h.enrol)
 	e.GET("/internal/v1/nodes/:node/tasks/wait", h.wait)
 	e.POST("/internal/v1/nodes/:node/heartbeat", h.heartbeat)
@@ -33,7 +34,10 @@ func NewNode(f *fleet.Fleet, says *telemetry.Source, log *slog.Logger) http.Hand
 	return e
 }
 
-type nodeHandlers struct{ fleet *fleet.Fleet }
+type nodeHandlers struct {
+	fleet   *fleet.Fleet
+	proxies proxies // without an authority
+}
 
 func (h nodeHandlers) enrol(c echo.Context) error {
 	var r EnrolRequest
@@ -169,7 +173,7 @@ func (h nodeHandlers) agent(c echo.Context) (a fleet.Agent, err error) {
 	actor := ""
 	if h.fleet.Certified() {
 		a, actor, err = byCertificate(c)
-	} else {
+	} else if err = h.proxies.vouches(r); err == nil {
 		a, err = bySubject(c)
 	}
 	if err != nil {

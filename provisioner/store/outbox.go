@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -115,4 +116,33 @@ func (t *Tx) sayMessage(m Message, to string) {
 		attrs = append(attrs, slog.String(semconv.LastError, m.LastError))
 	}
 	t.tell(t.store.options.Relay.ComposeEvent(m.Context(t.ctx), t.Now(), semconv.EventOutbox, attrs...))
+}
+
+// ForgetMessages deletes messages that were published before the given time, of those that come after a seq
+// in order of commit, and looks at up to limit of them. What is not published, or dead, stays. last is
+// the seq that it came to, 0 where nothing that old is left.
+func (t *Tx) ForgetMessages(before time.Time, after int64, limit int) (last int64, forgotten int64, err error) {
+	var old []any
+	over := false
+	if err := t.rows(func(r *sql.Rows) error {
+		var seq, created, published int64
+		var state string
+		if err := r.Scan(&seq, &state, &created, &published); err != nil || over {
+			return err
+		}
+		if over = created >= nanos(before); over { // so are those behind it
+			return nil
+		}
+		if last = seq; state == semconv.Published && published < nanos(before) {
+			old = append(old, seq)
+		}
+		return nil
+	}, `SELECT seq, state, created_at, published_at FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?`, after, limit); err != nil || len(old) == 0 {
+		return last, 0, err
+	}
+	for len(old) < limit { // one statement, whatever the number
+		old = append(old, old[0])
+	}
+	forgotten, err = t.exec(`DELETE FROM outbox WHERE state = 'published' AND seq IN (?`+strings.Repeat(", ?", limit-1)+`)`, old...)
+	return last, forgotten, err
 }

@@ -26,7 +26,7 @@ func main() {
 }
 
 func run(ctx context.Context) (err error) {
-	what := flag.String("what", "load,kills,cost,lives", "experiments")
+	what := flag.String("what", "load,kills,cost,steps,lives", "experiments")
 	engines := flag.String("engines", "sqlite,postgres", "databases")
 	onSQLite := flag.Int("sqlite-allocations", 2000, "allocations at once on SQLite")
 	onPostgres := flag.Int("postgres-allocations", 10000, "allocations at once on PostgreSQL")
@@ -79,14 +79,17 @@ func run(ctx context.Context) (err error) {
 				err = kill(ctx, engine, soak.Kills{
 					Target: target, Times: *kills, Replicas: replicas, Machines: 16, Tenants: 16, Longest: 400 * time.Millisecond, Patience: 5 * time.Minute, Dir: dir,
 				})
-			case "cost", "lives":
+			case "cost", "steps", "lives":
 				telling, e := next()
 				if e != nil {
 					return e
 				}
-				if experiment == "cost" {
+				switch experiment {
+				case "cost":
 					err = cost(ctx, engine, target, telling, *moves)
-				} else {
+				case "steps":
+					err = steps(ctx, engine, target, telling, *moves/20)
+				default:
 					err = lives(ctx, engine, target, telling, *moves/20)
 				}
 			default:
