@@ -154,7 +154,7 @@ func waitsFor(w store.Workflow) string {
 func (s search) workflows() error {
 	all, err := s.t.SlowWorkflows(s.before, longest)
 	for _, w := range all {
-		if err := s.add(Item{Kind: "workflow", ID: w.ID, AllocationID: w.AllocationID, State: w.State, Since: w.CreatedAt, Why: w.Operation + on(w), Owner: waitsFor(w)},
+		if err := s.add(Item{Kind: "workflow", ID: w.ID, AllocationID: w.AllocationID, State: w.State, Since: w.MovedAt, Why: w.Operation + on(w), Owner: waitsFor(w)},
 			len(all), Allocations, w.AllocationID); err != nil {
 			return err
 		}

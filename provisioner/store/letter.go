@@ -8,12 +8,12 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-const messageColumns = `seq, outbox_id, subject, allocation_id, payload, traceparent, baggage, state, attempt_count, last_error, next_at, created_at, published_at`
+const messageColumns = `seq, outbox_id, subject, allocation_id, payload, traceparent, tracestate, baggage, state, attempt_count, last_error, next_at, created_at, published_at`
 
 func scanMessage(scan func(...any) error) (Message, error) {
 	var m Message
 	var next, created, published int64
-	err := scan(&m.Seq, &m.ID, &m.Subject, &m.AllocationID, &m.Payload, &m.Carrier.Traceparent, &m.Carrier.Baggage, &m.State,
+	err := scan(&m.Seq, &m.ID, &m.Subject, &m.AllocationID, &m.Payload, &m.Carrier.Traceparent, &m.Carrier.Tracestate, &m.Carrier.Baggage, &m.State,
 		&m.Attempts, &m.LastError, &next, &created, &published)
 	m.NextAt, m.CreatedAt, m.PublishedAt = timeOf(next), timeOf(created), timeOf(published)
 	return m, err

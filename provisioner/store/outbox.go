@@ -35,8 +35,8 @@ func (m Message) Context(ctx context.Context) context.Context {
 func (t *Tx) PutOutbox(subject, allocation, payload string) (id string, err error) {
 	m := Message{ID: telemetry.NewID("ob"), Subject: subject, AllocationID: allocation, State: semconv.Pending, CreatedAt: t.Now()}
 	m.Carrier = telemetry.Carry(telemetry.With(t.ctx, semconv.AllocationID, allocation))
-	_, err = t.exec(`INSERT INTO outbox (outbox_id, subject, allocation_id, payload, traceparent, baggage, state, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.ID, subject, allocation, payload, m.Carrier.Traceparent, m.Carrier.Baggage, m.State, nanos(m.CreatedAt))
+	_, err = t.exec(`INSERT INTO outbox (outbox_id, subject, allocation_id, payload, traceparent, tracestate, baggage, state, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.ID, subject, allocation, payload, m.Carrier.Traceparent, m.Carrier.Tracestate, m.Carrier.Baggage, m.State, nanos(m.CreatedAt))
 	if err != nil {
 		return "", fmt.Errorf("insert outbox message: %w", err)
 	}

@@ -38,12 +38,13 @@ type ProviderJob struct {
 	LaunchedAt, PolledAt, CreatedAt time.Time
 	Scheduled                       time.Time // when it was due before it was leased; not stored
 	CorrelationID                   string
+	Baggage                         string // the caller's, as far as it is not ours
 	Trace, Parent                   telemetry.SpanContext
 }
 
 const providerJobColumns = `job_key, allocation_id, workflow_id, provider, instance, operation, config_version, attempt, phase, job_id, kind,
 	state, raw, message, explanation, result, observed, proof, failure, tries, cancel_at, cancel_answer, lease, due_at, deadline, launched_at, polled_at, created_at,
-	correlation_id, trace, parent`
+	correlation_id, baggage, trace, parent`
 
 func scanProviderJob(scan func(...any) error) (ProviderJob, error) {
 	var j ProviderJob
@@ -52,7 +53,7 @@ func scanProviderJob(scan func(...any) error) (ProviderJob, error) {
 	s := &j.Status
 	err := scan(&j.Key, &j.AllocationID, &j.WorkflowID, &j.Identity.Provider, &j.Identity.Instance, &j.Operation, &j.ConfigVersion, &j.Attempt, &j.Phase,
 		&j.JobID, &j.Kind, &s.State, &s.Raw, &s.Message, &s.Explanation, &s.Result, &s.Observed, &s.Proof, &j.Failure, &j.Tries,
-		&cancel, &j.CancelAnswer, &j.Lease, &due, &deadline, &launched, &polled, &created, &j.CorrelationID, &trace, &parent)
+		&cancel, &j.CancelAnswer, &j.Lease, &due, &deadline, &launched, &polled, &created, &j.CorrelationID, &j.Baggage, &trace, &parent)
 	j.Trace, j.Parent = telemetry.ParseTraceparent(trace), telemetry.ParseTraceparent(parent)
 	j.CancelAt, j.DueAt, j.Deadline = timeOf(cancel), timeOf(due), timeOf(deadline)
 	j.LaunchedAt, j.PolledAt, j.CreatedAt = timeOf(launched), timeOf(polled), timeOf(created)
@@ -76,16 +77,16 @@ func (j ProviderJob) Name() string {
 func (j ProviderJob) Context(ctx context.Context) context.Context {
 	ctx = telemetry.With(ctx, semconv.AllocationID, j.AllocationID, semconv.WorkflowID, j.WorkflowID, semconv.CorrelationID, j.CorrelationID,
 		semconv.ProviderJob, j.Name())
-	return telemetry.WithSpan(ctx, j.Trace)
+	return telemetry.WithSpan(telemetry.WithForeign(ctx, j.Baggage), j.Trace)
 }
 
 // WantProviderJob writes a new job; one with the same key is left as it is.
 func (t *Tx) WantProviderJob(j ProviderJob) error {
 	j.CreatedAt = t.Now()
-	_, err := t.exec(`INSERT INTO provider_jobs (job_key, allocation_id, workflow_id, provider, instance, operation, config_version, attempt, phase, due_at, deadline, created_at, correlation_id, trace, parent)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (job_key) DO NOTHING`,
+	_, err := t.exec(`INSERT INTO provider_jobs (job_key, allocation_id, workflow_id, provider, instance, operation, config_version, attempt, phase, due_at, deadline, created_at, correlation_id, baggage, trace, parent)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (job_key) DO NOTHING`,
 		j.Key, j.AllocationID, j.WorkflowID, j.Identity.Provider, j.Identity.Instance, j.Operation, j.ConfigVersion, j.Attempt, JobWanted,
-		nanos(j.CreatedAt), nanos(j.Deadline), nanos(j.CreatedAt), j.CorrelationID, j.Trace.String(), j.Parent.String())
+		nanos(j.CreatedAt), nanos(j.Deadline), nanos(j.CreatedAt), j.CorrelationID, j.Baggage, j.Trace.String(), j.Parent.String())
 	if err != nil {
 		return fmt.Errorf("insert provider job: %w", err)
 	}

@@ -22,10 +22,11 @@ func (t *Tx) UnsettledAllocations(before time.Time, limit int) ([]Allocation, er
 	return out, err
 }
 
-// SlowWorkflows lists open workflows that began before the given time, oldest first.
+// SlowWorkflows lists open workflows that have been where they are since before the given time, the longest
+// so first.
 func (t *Tx) SlowWorkflows(before time.Time, limit int) ([]Workflow, error) {
 	return t.workflows(`SELECT `+workflowColumns+` FROM workflows
-		WHERE state IN ('scheduled', 'running', 'waiting', 'cancel_requested') AND created_at < ? ORDER BY created_at LIMIT ?`, nanos(before), limit)
+		WHERE state IN ('scheduled', 'running', 'waiting', 'cancel_requested') AND moved_at < ? ORDER BY moved_at, workflow_id LIMIT ?`, nanos(before), limit)
 }
 
 // SlowTasks lists open tasks that were queued before the given time, oldest first.

@@ -23,10 +23,12 @@ type Workflow struct {
 	CorrelationID               string
 	Trace, Link                 telemetry.SpanContext // its own root span; what asked for it
 	OutboxID                    string
+	Baggage                     string // the caller's, as far as it is not ours
 	WakeAt, CreatedAt           time.Time
+	MovedAt                     time.Time // when it came to where it is; another look at what it waits for does not count
 }
 
-const workflowColumns = `workflow_id, allocation_id, operation, state, step, waiting_on, failure, correlation_id, trace, link, outbox_id, wake_at, created_at`
+const workflowColumns = `workflow_id, allocation_id, operation, state, step, waiting_on, failure, correlation_id, trace, link, outbox_id, baggage, wake_at, created_at, moved_at`
 
 // Polled queries. Their condition is that of index workflows_open, word for word.
 const (
@@ -41,26 +43,26 @@ const (
 func scanWorkflow(scan func(...any) error) (Workflow, error) {
 	var w Workflow
 	var trace, link string
-	var wake, created int64
+	var wake, created, moved int64
 	err := scan(&w.ID, &w.AllocationID, &w.Operation, &w.State, &w.Step, &w.WaitingOn, &w.Failure, &w.CorrelationID, &trace, &link,
-		&w.OutboxID, &wake, &created)
+		&w.OutboxID, &w.Baggage, &wake, &created, &moved)
 	w.Trace, w.Link = telemetry.ParseTraceparent(trace), telemetry.ParseTraceparent(link)
-	w.WakeAt, w.CreatedAt = timeOf(wake), timeOf(created)
+	w.WakeAt, w.CreatedAt, w.MovedAt = timeOf(wake), timeOf(created), timeOf(moved)
 	return w, err
 }
 
 // Context is the workflow's own context: its identifiers, its root span.
 func (w Workflow) Context(ctx context.Context) context.Context {
 	ctx = telemetry.With(ctx, semconv.AllocationID, w.AllocationID, semconv.WorkflowID, w.ID, semconv.CorrelationID, w.CorrelationID)
-	return telemetry.WithSpan(ctx, w.Trace)
+	return telemetry.WithSpan(telemetry.WithForeign(ctx, w.Baggage), w.Trace)
 }
 
 // StartWorkflow writes a scheduled workflow. A message that has started one already starts none.
 func (t *Tx) StartWorkflow(w Workflow) (started bool, err error) {
 	w.State, w.CreatedAt = semconv.Scheduled, t.Now()
-	n, err := t.exec(`INSERT INTO workflows (workflow_id, allocation_id, operation, state, correlation_id, trace, link, outbox_id, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (outbox_id) DO NOTHING`,
-		w.ID, w.AllocationID, w.Operation, w.State, w.CorrelationID, w.Trace.String(), w.Link.String(), w.OutboxID, nanos(w.CreatedAt))
+	n, err := t.exec(`INSERT INTO workflows (workflow_id, allocation_id, operation, state, correlation_id, trace, link, outbox_id, baggage, created_at, moved_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (outbox_id) DO NOTHING`,
+		w.ID, w.AllocationID, w.Operation, w.State, w.CorrelationID, w.Trace.String(), w.Link.String(), w.OutboxID, w.Baggage, nanos(w.CreatedAt), nanos(w.CreatedAt))
 	if err != nil {
 		return false, fmt.Errorf("insert workflow: %w", err)
 	}
@@ -127,8 +129,9 @@ func (t *Tx) MoveWorkflow(w *Workflow, to string) error {
 			return err
 		}
 	}
-	n, err := t.exec(`UPDATE workflows SET state = ?, step = ?, waiting_on = ?, failure = ?, wake_at = ?, leased_until = CASE WHEN ? = 1 THEN leased_until ELSE 0 END
-		WHERE workflow_id = ? AND state = ?`, to, w.Step, w.WaitingOn, w.Failure, nanos(w.WakeAt), to == semconv.Running, w.ID, w.State)
+	n, err := t.exec(`UPDATE workflows SET state = ?1, step = ?2, waiting_on = ?3, failure = ?4, wake_at = ?5, leased_until = CASE WHEN ?6 = 1 THEN leased_until ELSE 0 END,
+		moved_at = CASE WHEN step = ?2 AND state = ?1 AND waiting_on = ?3 THEN moved_at ELSE ?7 END
+		WHERE workflow_id = ?8 AND state = ?9`, to, w.Step, w.WaitingOn, w.Failure, nanos(w.WakeAt), to == semconv.Running, nanos(t.Now()), w.ID, w.State)
 	if err != nil {
 		return fmt.Errorf("update workflow: %w", err)
 	}

@@ -102,6 +102,7 @@ func (p *spanRecord) encode(r ptrace.Span) {
 	r.SetTraceID(p.self.Trace)
 	r.SetSpanID(p.self.Span)
 	r.SetParentSpanID(p.parent.Span)
+	r.TraceState().FromRaw(p.self.State)
 	r.SetStartTimestamp(pcommon.NewTimestampFromTime(p.start))
 	r.SetEndTimestamp(pcommon.NewTimestampFromTime(p.end))
 	if p.failed {

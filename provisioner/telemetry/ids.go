@@ -43,7 +43,7 @@ func ID(ctx context.Context, key string) string {
 // Unbound is ctx without identifiers and without a span: for work that belongs to somebody else than
 // the request in which it is done.
 func Unbound(ctx context.Context) context.Context {
-	return Untraced(context.WithValue(ctx, idsKey{}, ids(nil)))
+	return Untraced(context.WithValue(context.WithValue(ctx, idsKey{}, ids(nil)), foreignKey{}, ""))
 }
 
 func idsOf(ctx context.Context) ids {

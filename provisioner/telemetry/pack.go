@@ -103,6 +103,7 @@ func (p *pack) text(v string) {
 }
 
 func (p *pack) context(c SpanContext) {
+	c.State = "" // work that is packed is the root of a trace of its own, or lies in one
 	switch {
 	case c == SpanContext{}:
 		p.out = append(p.out, noSpan)

@@ -15,9 +15,10 @@ const maxIDBytes = 256
 // carried are the identifiers that cross a process border. Node, claim and boot are facts of one hop.
 var carried = [...]string{semconv.AllocationID, semconv.WorkflowID, semconv.CorrelationID, semconv.TaskID}
 
-// Carrier is the context of some work as two texts, for a database row or a message.
+// Carrier is the context of some work as texts, for a database row or a message.
 type Carrier struct {
 	Traceparent string
+	Tracestate  string
 	Baggage     string
 }
 
@@ -29,12 +30,18 @@ func Carry(ctx context.Context) Carrier {
 			members = append(members, key+"="+url.PathEscape(v))
 		}
 	}
-	return Carrier{SpanOf(ctx).String(), strings.Join(members, ",")}
+	if foreign := Foreign(ctx); foreign != "" {
+		members = append(members, foreign)
+	}
+	span := SpanOf(ctx)
+	return Carrier{span.String(), span.State, strings.Join(members, ",")}
 }
 
-// Resume puts a carrier back into a context: its identifiers, and its span as the current one.
+// Resume puts a carrier back into a context: its identifiers, its span as the current one, and what is
+// handed on without being read: members of baggage that are not ours, and the trace state.
 func (c Carrier) Resume(ctx context.Context) context.Context {
 	if span := ParseTraceparent(c.Traceparent); span.Valid() {
+		span.State = statesOf(c.Tracestate)
 		ctx = WithSpan(ctx, span)
 	}
 	for member := range strings.SplitSeq(c.Baggage, ",") {
@@ -47,7 +54,7 @@ func (c Carrier) Resume(ctx context.Context) context.Context {
 			ctx = With(ctx, strings.TrimSpace(key), plain)
 		}
 	}
-	return ctx
+	return WithForeign(ctx, c.Baggage)
 }
 
 // Inject writes the context of a request into its headers.
@@ -59,6 +66,7 @@ func Inject(ctx context.Context, h http.Header) {
 		}
 	}
 	set("traceparent", c.Traceparent)
+	set("tracestate", c.Tracestate)
 	set(semconv.HeaderBaggage, c.Baggage)
 	set(semconv.HeaderCorrelationID, ID(ctx, semconv.CorrelationID))
 	set(semconv.HeaderRequestID, ID(ctx, semconv.RequestID))
@@ -66,7 +74,7 @@ func Inject(ctx context.Context, h http.Header) {
 
 // Extract reads the context of a request from its headers. The two plain headers win over baggage.
 func Extract(ctx context.Context, h http.Header) context.Context {
-	ctx = Carrier{h.Get("traceparent"), h.Get(semconv.HeaderBaggage)}.Resume(ctx)
+	ctx = Carrier{h.Get("traceparent"), strings.Join(h.Values("tracestate"), ","), strings.Join(h.Values(semconv.HeaderBaggage), ",")}.Resume(ctx)
 	if v := h.Get(semconv.HeaderCorrelationID); PlausibleID(v) {
 		ctx = With(ctx, semconv.CorrelationID, v)
 	}

@@ -13,6 +13,7 @@ import (
 type SpanContext struct {
 	Trace pcommon.TraceID
 	Span  pcommon.SpanID
+	State string // W3C tracestate: what other tracers keep in the trace, handed on as it came
 }
 
 type spanKey struct{}

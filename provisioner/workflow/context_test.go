@@ -3,6 +3,7 @@ package workflow_test
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -86,8 +87,19 @@ func TestContextThroughDatabaseOutboxAndProvider(t *testing.T) {
 		request := telemetry.NewTrace()
 
 		first := open() // takes the request
-		ctx := telemetry.WithSpan(telemetry.With(context.Background(), semconv.CorrelationID, "c-ext-1"), request)
+		ctx := telemetry.Extract(context.Background(), http.Header{
+			"Traceparent": {request.String()}, "Tracestate": {"acme=1"}, "Baggage": {"tenant=blue;tier=2, correlation_id=c-ext-1", "not a member"},
+		})
 		if _, _, err := control.New(first, time.Minute).Create(ctx, control.Request{ID: "a-1", Pool: "p", Image: "i", RequestedBy: "alice"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := first.View(t.Context(), "message", func(tx *store.Tx) error {
+			all, err := tx.UnsentMessages(time.Now().Add(time.Hour), 1)
+			if err == nil && (len(all) != 1 || telemetry.SpanOf(all[0].Context(t.Context())).State != "acme=1") {
+				t.Errorf("the outbox has %+v", all)
+			}
+			return err
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if err := first.Close(); err != nil {
@@ -140,7 +152,10 @@ func TestContextThroughDatabaseOutboxAndProvider(t *testing.T) {
 		for _, call := range []string{"launch", "project", "poll"} {
 			carrier, _ := p.called(call)
 			got := carrier.Resume(context.Background())
-			if telemetry.SpanOf(got).Trace != w.Trace.Trace {
+			if telemetry.Foreign(got) != "tenant=blue;tier=2" {
+				t.Errorf("%s: what is not ours is %q", call, telemetry.Foreign(got))
+			}
+			if telemetry.SpanOf(got).Trace != w.Trace.Trace || carrier.Tracestate != "" {
 				t.Errorf("%s is of trace %s, the workflow of %s", call, carrier.Traceparent, w.Trace)
 			}
 			for key, want := range map[string]string{semconv.CorrelationID: "c-ext-1", semconv.AllocationID: "a-1", semconv.WorkflowID: w.ID} {

@@ -65,7 +65,7 @@ func (e *Engine) Publish(ctx context.Context, m store.Message) error {
 	return e.store.Update(ctx, "start workflow", func(t *store.Tx) error {
 		_, err := t.StartWorkflow(store.Workflow{
 			ID: telemetry.NewID("wf"), AllocationID: m.AllocationID, Operation: operation, OutboxID: m.ID,
-			CorrelationID: telemetry.ID(ctx, semconv.CorrelationID), Trace: telemetry.NewTrace(), Link: telemetry.SpanOf(ctx),
+			CorrelationID: telemetry.ID(ctx, semconv.CorrelationID), Baggage: telemetry.Foreign(ctx), Trace: telemetry.NewTrace(), Link: telemetry.SpanOf(ctx),
 		})
 		return err
 	})

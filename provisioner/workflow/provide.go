@@ -110,7 +110,7 @@ func (r *run) want(id provider.Identity, operation string, attempt int) error {
 	return r.tx.WantProviderJob(store.ProviderJob{
 		Key: fmt.Sprintf("%s/%s/%s/%d", r.a.ID, operation, version, attempt), AllocationID: r.a.ID, WorkflowID: r.w.ID, Identity: id,
 		Operation: operation, ConfigVersion: version, Attempt: attempt, Deadline: r.tx.Now().Add(r.engine.config.JobTime),
-		CorrelationID: r.w.CorrelationID, Trace: r.w.Trace.Child(), Parent: r.w.Trace,
+		CorrelationID: r.w.CorrelationID, Baggage: r.w.Baggage, Trace: r.w.Trace.Child(), Parent: r.w.Trace,
 	})
 }
 

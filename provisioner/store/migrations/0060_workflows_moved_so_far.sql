@@ -1,0 +1,1 @@
+UPDATE workflows SET moved_at = created_at WHERE moved_at = 0

@@ -1,0 +1,1 @@
+ALTER TABLE provider_jobs ADD COLUMN baggage TEXT NOT NULL DEFAULT ''
