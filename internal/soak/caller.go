@@ -85,21 +85,32 @@ func (c caller) insist(ctx context.Context, method, path string, in, out any) (s
 type remote struct {
 	caller
 	node, instance string
+	cert           *certified // nil: it is known by its name
 }
 
 // enrol registers a machine and has it enrol. A token that was spent by a call whose answer was lost is
 // replaced by a new one, and a new installation.
-func enrol(ctx context.Context, control, node caller, name string) (remote, error) {
-	m := remote{caller: node, node: name}
+func enrol(ctx context.Context, control, node caller, name string, cert *certified) (remote, error) {
+	m := remote{caller: node, node: name, cert: cert}
+	want := rest.EnrolRequest{BootID: "boot-1", HostName: name}
+	if cert != nil {
+		var err error
+		if want.CertificateRequest, err = cert.request(name); err != nil {
+			return m, err
+		}
+	}
 	for ctx.Err() == nil {
 		var token rest.NodeToken
 		if _, err := control.insist(ctx, http.MethodPost, "/v1/nodes", rest.NodeRequest{NodeID: name, NodePool: "p"}, &token); err != nil {
 			return m, err
 		}
 		var enrolled rest.Enrolled
-		if status, _ := node.call(ctx, http.MethodPost, "/internal/v1/nodes/enroll", nil, rest.EnrolRequest{Token: token.Token, BootID: "boot-1", HostName: name}, &enrolled); status == http.StatusCreated {
-			m.instance = enrolled.NodeInstanceID
-			return m, nil
+		want.Token = token.Token
+		if status, _ := node.call(ctx, http.MethodPost, "/internal/v1/nodes/enroll", nil, want, &enrolled); status == http.StatusCreated {
+			if m.instance = enrolled.NodeInstanceID; cert == nil {
+				return m, nil
+			}
+			return m, cert.take(enrolled.Certificate, name, m.instance)
 		}
 		pause(ctx, 20*time.Millisecond)
 	}
@@ -108,6 +119,10 @@ func enrol(ctx context.Context, control, node caller, name string) (remote, erro
 
 func (m remote) header() http.Header {
 	h := http.Header{}
+	if m.cert != nil {
+		h.Set(rest.HeaderClientCert, m.cert.header())
+		return h
+	}
 	h.Set(rest.HeaderCertSubject, "CN="+m.node)
 	h.Set(rest.HeaderInstance, m.instance)
 	return h

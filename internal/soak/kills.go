@@ -9,15 +9,18 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/faultline-io/faultline/internal/lab/aapsim"
+	"github.com/faultline-io/faultline/internal/lab/edasim"
 	"github.com/faultline-io/faultline/internal/lab/hubsim"
 	"github.com/faultline-io/faultline/provisioner"
 	"github.com/faultline-io/faultline/provisioner/provider"
 	"github.com/faultline-io/faultline/provisioner/provider/aap"
+	"github.com/faultline-io/faultline/provisioner/provider/eda"
 	"github.com/faultline-io/faultline/provisioner/store"
 )
 
@@ -27,7 +30,7 @@ type Kills struct {
 	Times    int
 	Replicas int
 	Machines int
-	Tenants  int           // each has one allocation after another; every third is the provider's
+	Tenants  int           // each has one allocation after another; every fourth is AAP's, every fourth EDA's
 	Longest  time.Duration // of the life of a process after it serves
 	Patience time.Duration // after the last kill
 	Dir      string        // for configurations and logs
@@ -37,17 +40,21 @@ type Kills struct {
 type KillsResult struct {
 	Kills              int
 	Ended              map[string]int // allocations by their last state
-	Provided, Launched int            // allocations of the provider, and the provisions it was asked for
+	AAP, EDA           Provided
 	Work               *Work
 	Events, Duplicates int
 	Took               time.Duration
 	Findings           Findings
 }
 
+// Provided counts the allocations of a provider, and the provisions that it was asked for.
+type Provided struct{ Allocations, Launched int }
+
 // world is what goes on whoever is killed.
 type world struct {
 	receiver   *Receiver
 	controller *aapsim.Controller
+	activation *edasim.Activation
 	servers    []*httptest.Server
 	processes  []*process
 }
@@ -59,6 +66,9 @@ func (k Kills) build() (w *world, err error) {
 		Instance: "soak", Token: "aap-token", PageSize: 200, Queue: 5 * time.Millisecond, Takes: func(string, bool) time.Duration { return rand.N(60 * time.Millisecond) },
 		Launching: func(bool) time.Duration { return rand.N(20 * time.Millisecond) },
 	}, hub, nil)
+	w.activation = edasim.New(edasim.Config{
+		Instance: "soak", Token: "eda-token", Queue: 5 * time.Millisecond, Takes: func(string, bool) time.Duration { return rand.N(60 * time.Millisecond) },
+	}, hub, nil)
 	serve := func(h http.Handler) string {
 		s := httptest.NewUnstartedServer(h)
 		s.Config.ErrorLog = slog.NewLogLogger(slog.NewTextHandler(io.Discard, nil), slog.LevelDebug)
@@ -66,7 +76,10 @@ func (k Kills) build() (w *world, err error) {
 		w.servers = append(w.servers, s)
 		return s.URL
 	}
-	c := k.config(serve(w.receiver), serve(w.controller.Handler())+"/api/controller", serve(hub.Handler()))
+	c := k.config(serve(w.receiver))
+	hubAPI := provider.Endpoint{URL: serve(hub.Handler()), Token: "hub-token", Timeout: time.Second}
+	c.Providers.AAP[0].Hub, c.Providers.EDA[0].Hub = hubAPI, hubAPI
+	c.Providers.AAP[0].API.URL, c.Providers.EDA[0].Webhook.URL = serve(w.controller.Handler())+"/api/controller", serve(w.activation.Handler())
 	for i := range k.Replicas {
 		p, err := newProcess(k.Dir, fmt.Sprintf("provisioner-%d", i), c)
 		if err != nil {
@@ -78,7 +91,7 @@ func (k Kills) build() (w *world, err error) {
 }
 
 // config has everything that waits wait shortly: a process lives for less than a second.
-func (k Kills) config(endpoint, controller, hub string) provisioner.Config {
+func (k Kills) config(endpoint string) provisioner.Config {
 	c := provisioner.DefaultConfig()
 	c.Database, c.Slow = k.Target, 0
 	c.Telemetry.Endpoint, c.Telemetry.Flush = endpoint, 50*time.Millisecond
@@ -87,11 +100,14 @@ func (k Kills) config(endpoint, controller, hub string) provisioner.Config {
 	w.Placement, w.ClaimTimeout, w.JobTime, w.CancelTime, w.JobLease, w.Claims = time.Hour, time.Hour, time.Hour, time.Hour, 3*time.Second, 1<<20
 	c.Fleet.Lease = time.Second
 	c.Outbox.Poll, c.Outbox.FirstWait, c.Outbox.LongestWait, c.Outbox.Lease = 50*time.Millisecond, 20*time.Millisecond, 200*time.Millisecond, 500*time.Millisecond
-	a := provisioner.AAP{Pools: []string{poolProvided}, Config: aap.DefaultConfig()}
+	c.Authority.Folder = filepath.Join(k.Dir, "authority")
+	a := provisioner.AAP{Pools: []string{poolAAP}, Config: aap.DefaultConfig()}
 	a.Instance, a.Poll = "soak", 50*time.Millisecond
-	a.API = provider.Endpoint{URL: controller, Token: "aap-token", Timeout: time.Second}
-	a.Hub = provider.Endpoint{URL: hub, Token: "hub-token", Timeout: time.Second}
-	c.Providers.AAP = []provisioner.AAP{a}
+	a.API = provider.Endpoint{Token: "aap-token", Timeout: time.Second}
+	e := provisioner.EDA{Pools: []string{poolEDA}, Config: eda.DefaultConfig()}
+	e.Instance, e.Watch, e.Settle = "soak", 50*time.Millisecond, 3*time.Second
+	e.Webhook = provider.Endpoint{Token: "eda-token", Timeout: time.Second}
+	c.Providers.AAP, c.Providers.EDA = []provisioner.AAP{a}, []provisioner.EDA{e}
 	return c
 }
 
@@ -105,6 +121,7 @@ func (w *world) close() (err error) {
 		s.Close()
 	}
 	w.controller.Close()
+	w.activation.Close()
 	return err
 }
 
@@ -122,20 +139,29 @@ func (k Kills) Run(ctx context.Context) (out KillsResult, err error) {
 		if err := p.start(ctx); err != nil {
 			return out, err
 		}
-		control, node = append(control, "http://"+p.config.Control), append(node, "http://"+p.config.Node)
+		control, node = append(control, "http://"+p.config.Control), append(node, "https://"+p.config.Node)
 	}
 	tenants, machines := newCaller(control), newCaller(node)
+	over, err := ingressTLS(w.processes[0].config.Authority.Folder)
+	if err != nil {
+		return out, err
+	}
+	machines.client.Transport.(*http.Transport).TLSClientConfig = over
 	defer tenants.client.CloseIdleConnections()
 	defer machines.client.CloseIdleConnections()
 	working, rest := context.WithCancel(ctx)
 	defer rest()
 	atWork, working := errgroup.WithContext(working)
 	for i := range k.Machines {
-		m, err := enrol(ctx, tenants, machines, fmt.Sprintf("n-%03d", i))
+		cert, err := newCertified()
+		if err != nil {
+			return out, err
+		}
+		m, err := enrol(ctx, tenants, machines, fmt.Sprintf("n-%03d", i), cert)
 		if err != nil {
 			return out, fmt.Errorf("enrol: %w", err)
 		}
-		atWork.Go(func() error { machine(working, m, out.Work); return nil })
+		atWork.Go(func() error { machine(working, renewing{m, out.Work}, out.Work); return nil })
 	}
 	wanting, enough := context.WithCancel(ctx)
 	defer enough()
@@ -144,7 +170,7 @@ func (k Kills) Run(ctx context.Context) (out KillsResult, err error) {
 	want, living := errgroup.WithContext(living)
 	all := make([]tenant, k.Tenants)
 	for i := range all {
-		all[i] = tenant{caller: tenants, name: fmt.Sprintf("%02d", i), ended: map[string]int{}}
+		all[i] = tenant{caller: tenants, name: fmt.Sprintf("%02d", i), ended: map[string]int{}, provided: map[string][]string{}}
 		want.Go(func() error { return all[i].live(living, wanting) })
 	}
 	for out.Kills < k.Times && err == nil {
@@ -197,13 +223,8 @@ func (k Kills) look(ctx context.Context, w *world, all []tenant, out *KillsResul
 		for state, n := range t.ended {
 			out.Ended[state] += n
 		}
-		for _, id := range t.provided {
-			out.Provided++
-			n := w.controller.Launches(id, false)
-			if out.Launched += n; n > 1 || w.controller.Launches(id, true) > 1 {
-				out.Findings.add(DoubleLaunch, "%s was launched %d times at the provider, and removed %d times", id, n, w.controller.Launches(id, true))
-			}
-		}
+		out.AAP.count(t.provided[poolAAP], "AAP", w.controller.Launches, &out.Findings)
+		out.EDA.count(t.provided[poolEDA], "EDA", w.activation.Matched, &out.Findings)
 	}
 	if out.Work.Twice > 0 {
 		out.Findings.add(DoubleLaunch, "%d claims were given out twice", out.Work.Twice)
@@ -211,4 +232,15 @@ func (k Kills) look(ctx context.Context, w *world, all []tenant, out *KillsResul
 	events, again := w.receiver.Events()
 	out.Events, out.Duplicates = len(events), again
 	return nil
+}
+
+// count adds a tenant's allocations, each of which is launched and removed at most once.
+func (p *Provided) count(ids []string, at string, times func(id string, deletes bool) int, f *Findings) {
+	for _, id := range ids {
+		p.Allocations++
+		n := times(id, false)
+		if p.Launched += n; n > 1 || times(id, true) > 1 {
+			f.add(DoubleLaunch, "%s was launched %d times at %s, and removed %d times", id, n, at, times(id, true))
+		}
+	}
 }

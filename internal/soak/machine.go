@@ -20,10 +20,11 @@ type claims interface {
 
 // Work counts what machines were given to do.
 type Work struct {
-	mu    sync.Mutex
-	times map[string]int // task and fence → how often it was begun
-	Begun int
-	Twice int // a claim that was given out twice
+	mu      sync.Mutex
+	times   map[string]int // task and fence → how often it was begun
+	Renewed int            // certificates
+	Begun   int
+	Twice   int // a claim that was given out twice
 }
 
 func (w *Work) begin(k store.Task) {

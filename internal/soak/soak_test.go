@@ -51,8 +51,11 @@ func TestKilledAtRandom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%d kills in %s, allocations %v, %d launches for %d of the provider, %d tasks, %d events, %d twice",
-			got.Kills, got.Took, got.Ended, got.Launched, got.Provided, got.Work.Begun, got.Events, got.Duplicates)
+		t.Logf("%d kills in %s, allocations %v, AAP %+v, EDA %+v, %d tasks, %d certificates renewed, %d events, %d twice",
+			got.Kills, got.Took, got.Ended, got.AAP, got.EDA, got.Work.Begun, got.Work.Renewed, got.Events, got.Duplicates)
+		if got.AAP.Launched == 0 || got.EDA.Launched == 0 || got.Work.Renewed == 0 {
+			t.Error("not everything was in the mix")
+		}
 		for _, text := range got.Findings.Some {
 			t.Error(text)
 		}

@@ -97,7 +97,7 @@ func openTimed(ctx context.Context, target, endpoint string) (k *timed, err erro
 		return newCaller([]string{s.URL})
 	}
 	k.control = serve(rest.NewControl(k.replica.control, recovery.New(k.replica.store, recovery.DefaultConfig(), time.Hour), gate, k.replica.says, log))
-	if k.machine, err = enrol(ctx, k.control, serve(rest.NewNode(k.replica.fleet, k.replica.says, log)), "n-1"); err != nil {
+	if k.machine, err = enrol(ctx, k.control, serve(rest.NewNode(k.replica.fleet, k.replica.says, log)), "n-1", nil); err != nil {
 		return nil, errors.Join(err, k.close(ctx))
 	}
 	return k, nil

@@ -10,25 +10,31 @@ import (
 	"github.com/faultline-io/faultline/provisioner/rest"
 )
 
-// poolProvided is the pool that the provider serves.
-const poolProvided = "virt"
+// Pools that providers serve.
+const (
+	poolAAP = "virt"
+	poolEDA = "event"
+)
 
 // tenant wants one allocation after another.
 type tenant struct {
 	caller
 	name     string
 	ended    map[string]int
-	provided []string
+	provided map[string][]string // by pool
 }
 
 // live goes on until enough, and sees its last allocation to its end.
 func (t *tenant) live(ctx, enough context.Context) error {
 	for i := 0; enough.Err() == nil; i++ {
 		id, pool := fmt.Sprintf("a-%s-%04d", t.name, i), "p"
-		if i%3 == 2 {
-			pool = poolProvided
-			t.provided = append(t.provided, id)
+		switch i % 4 {
+		case 2:
+			pool = poolAAP
+		case 3:
+			pool = poolEDA
 		}
+		t.provided[pool] = append(t.provided[pool], id)
 		state, err := t.one(ctx, id, pool, i%5 == 4)
 		if err != nil {
 			return fmt.Errorf("%s: %w", id, err)

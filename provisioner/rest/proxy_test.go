@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"testing"
@@ -35,7 +36,7 @@ func TestOnlyAProxySaysWhoCalls(t *testing.T) {
 		{named, "[fd00::8]:5000", 401},
 		{named, "127.0.0.1:5000", 401},
 	} {
-		r := httptest.NewRequest("GET", "/internal/v1/nodes/n-1/tasks/wait?timeout=1ms", nil)
+		r := httptest.NewRequest(http.MethodGet, "/internal/v1/nodes/n-1/tasks/wait?timeout=1ms", nil)
 		r.RemoteAddr = c.from
 		for i := 0; i < len(as); i += 2 {
 			r.Header.Set(as[i], as[i+1])

@@ -117,8 +117,8 @@ func kill(ctx context.Context, engine string, k soak.Kills) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("kills  %-8s %d kills of %d replicas in %s; allocations %v; %d provisions launched for %d of the provider; %d tasks; %d events arrived, %d of them twice\n",
-		engine, r.Kills, k.Replicas, r.Took.Round(time.Second), r.Ended, r.Launched, r.Provided, r.Work.Begun, r.Events, r.Duplicates)
+	fmt.Printf("kills  %-8s %d kills of %d replicas in %s; allocations %v; %d provisions launched at AAP for %d, %d at EDA for %d; %d tasks, %d certificates renewed; %d events arrived, %d of them twice\n",
+		engine, r.Kills, k.Replicas, r.Took.Round(time.Second), r.Ended, r.AAP.Launched, r.AAP.Allocations, r.EDA.Launched, r.EDA.Allocations, r.Work.Begun, r.Work.Renewed, r.Events, r.Duplicates)
 	return verdict(r.Findings)
 }
 
