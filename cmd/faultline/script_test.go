@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"faultline":   func() { os.Exit(run()) },
 		"tell":        tell,
-		"provisioner": runProvisioner, "await": await, "strand": strand,
+		"provisioner": runProvisioner, "await": await, "strand": strand, "issue": issue,
 	})
 }
 

@@ -1,119 +1,53 @@
 package access_test
 
 import (
-	"crypto"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
-	"encoding/pem"
-	"math/big"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/faultline-io/faultline/provisioner/access"
+	"github.com/faultline-io/faultline/provisioner/access/accesstest"
 )
 
-// identityProvider is a small OpenID Connect issuer on TLS: discovery, keys, and tokens.
+// identityProvider is an issuer that a test fails with.
 type identityProvider struct {
-	*httptest.Server
+	*accesstest.Issuer
 	t *testing.T
-
-	mu   sync.Mutex
-	down bool
-	keys map[string]*rsa.PrivateKey
 }
 
 func newIdentityProvider(t *testing.T) *identityProvider {
 	t.Helper()
-	p := &identityProvider{t: t, keys: map[string]*rsa.PrivateKey{}}
-	p.rotate("k1")
-	p.Server = httptest.NewTLSServer(http.HandlerFunc(p.serve))
+	p, err := accesstest.NewIssuer()
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(p.Close)
-	return p
+	return &identityProvider{p, t}
 }
 
-// rotate adds a signing key.
 func (p *identityProvider) rotate(id string) {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
+	p.t.Helper()
+	if err := p.Rotate(id); err != nil {
 		p.t.Fatal(err)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.keys[id] = key
 }
 
-func (p *identityProvider) setDown(down bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.down = down
-}
-
-func (p *identityProvider) serve(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.down {
-		http.Error(w, "down", http.StatusServiceUnavailable)
-		return
-	}
-	switch r.URL.Path {
-	case "/.well-known/openid-configuration":
-		_ = json.NewEncoder(w).Encode(map[string]any{
-			"issuer": p.URL, "jwks_uri": p.URL + "/keys", "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token",
-			"id_token_signing_alg_values_supported": []string{"RS256"},
-		})
-	case "/keys":
-		var keys []map[string]string
-		for id, k := range p.keys {
-			keys = append(keys, map[string]string{
-				"kty": "RSA", "alg": "RS256", "use": "sig", "kid": id,
-				"n": base64.RawURLEncoding.EncodeToString(k.N.Bytes()), "e": base64.RawURLEncoding.EncodeToString(big.NewInt(int64(k.E)).Bytes()),
-			})
-		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"keys": keys})
-	}
-}
-
-// token signs claims; nil takes a claim out of a token that would do.
 func (p *identityProvider) token(kid string, change map[string]any) string {
 	p.t.Helper()
-	claims := map[string]any{
-		"iss": p.URL, "aud": "faultline", "sub": "u-17", "email": "kim@example.com", "groups": []string{"everyone", "sre"},
-		"iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix(),
-	}
-	for k, v := range change {
-		if claims[k] = v; v == nil {
-			delete(claims, k)
-		}
-	}
-	part := func(v any) string {
-		text, _ := json.Marshal(v)
-		return base64.RawURLEncoding.EncodeToString(text)
-	}
-	signed := part(map[string]string{"alg": "RS256", "kid": kid, "typ": "JWT"}) + "." + part(claims)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	sum := sha256.Sum256([]byte(signed))
-	signature, err := rsa.SignPKCS1v15(rand.Reader, p.keys[kid], crypto.SHA256, sum[:])
+	text, err := p.Token(kid, change)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return signed + "." + base64.RawURLEncoding.EncodeToString(signature)
+	return text
 }
 
 // trusts writes the issuer's certificate where a configuration can name it.
 func (p *identityProvider) trusts() string {
 	path := filepath.Join(p.t.TempDir(), "ca.pem")
-	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw})
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	if err := os.WriteFile(path, p.Certificate(), 0o600); err != nil {
 		p.t.Fatal(err)
 	}
 	return path
@@ -173,7 +107,7 @@ func TestGroupsDeepInTheToken(t *testing.T) {
 func TestAnIssuerThatIsAwayStopsNothing(t *testing.T) {
 	p := newIdentityProvider(t)
 	now := time.Now()
-	p.setDown(true)
+	p.SetDown(true)
 	secret, static := access.NewToken("break-glass", access.Admin, time.Time{})
 	g, err := access.Open(access.Config{Tokens: []access.Token{static}, OIDC: access.OIDC{
 		Issuer: p.URL, Audience: "faultline", CAFile: p.trusts(), Roles: map[access.Role][]string{access.Viewer: {"sre"}},
@@ -183,11 +117,11 @@ func TestAnIssuerThatIsAwayStopsNothing(t *testing.T) {
 	}
 	admits(t, g, ask(p.token("k1", nil)), access.Viewer, "", access.IssuerUnavailable)
 	admits(t, g, ask(secret), access.Admin, "break-glass", "")
-	p.setDown(false)
+	p.SetDown(false)
 	now = now.Add(10 * time.Second) // it is not asked again at every request
 	admits(t, g, ask(p.token("k1", nil)), access.Viewer, "u-17", "")
 	p.rotate("k2")
-	p.setDown(true)
+	p.SetDown(true)
 	admits(t, g, ask(p.token("k2", nil)), access.Viewer, "", access.IssuerUnavailable)
 	admits(t, g, ask(p.token("k1", nil)), access.Viewer, "u-17", "") // its keys are known
 }
