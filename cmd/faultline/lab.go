@@ -43,7 +43,7 @@ func labCommand() *cobra.Command {
 	cmd.Flags().StringVar(&export, "export", "", "append everything that the lab says to this file, as OTLP/JSON lines")
 	cmd.Flags().IntVar(&count, "count", 0, "allocations to make (default: without end)")
 	cmd.Flags().StringSliceVar(&stories, "story", nil, "stories to play, comma-separated or repeated (default: all)")
-	cmd.AddCommand(injectCommand(), healCommand(), faultsCommand(), scoreCommand(), examplesCommand(), deletionCommand(), latencyCommand())
+	cmd.AddCommand(injectCommand(), healCommand(), faultsCommand(), scoreCommand(), profileOfLabCommand(), examplesCommand(), deletionCommand(), latencyCommand())
 	return cmd
 }
 

@@ -298,7 +298,7 @@ func (s *scoring) print(out io.Writer, results []score.Result) error {
 		}
 	} else {
 		w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-		fmt.Fprintln(w, "\nFAULT\tEXPECTED\tAFFECTED\tRIGHT\tEXACT\tSLOWEST\tHEALTHY\tALARMS\tNAMED BEFORE")
+		fmt.Fprintln(w, "\nFAULT\tEXPECTED\tAFFECTED\tRIGHT\tEXACT\tSLOWEST\tHEALTHY\tALARMS\tDISTURBED\tNAMED BEFORE")
 		healthy, alarms := 0, 0
 		for _, r := range results {
 			mark := ""
@@ -306,7 +306,7 @@ func (s *scoring) print(out io.Writer, results []score.Result) error {
 				mark = "  MISS"
 			}
 			healthy, alarms = healthy+r.Healthy, alarms+r.Alarms
-			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%d\t%d\t%s%s\n", r.Fault, r.Expected, r.Affected, r.Right, r.Exact, r.Slowest.Round(100*time.Millisecond), r.Healthy, r.Alarms,
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%d\t%d\t%d\t%s%s\n", r.Fault, r.Expected, r.Affected, r.Right, r.Exact, r.Slowest.Round(100*time.Millisecond), r.Healthy, r.Alarms, r.Disturbed,
 				dashed(strings.Join(r.Detours, " ")), mark)
 		}
 		if err := w.Flush(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/internal/lab"
+	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -62,6 +63,17 @@ func TestCatalogOfFaults(t *testing.T) {
 		if _, ok := all[0][key]; !ok || len(all[0]) != 6 {
 			t.Errorf("%v has no %q, or more than it should", all[0], key)
 		}
+	}
+}
+
+// What is printed for a run of one's own is a profile, and what a score judges by.
+func TestProfileOfTheLab(t *testing.T) {
+	p, err := profile.Parse("lab", []byte(labOutput(t, "profile")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Budgets().TaskClaim; got != 15*time.Second {
+		t.Errorf("a claim may take %s", got)
 	}
 }
 

@@ -73,3 +73,26 @@ func muteAPI(c *correlator.Case, t *correlator.Trouble, records []*correlator.Ev
 	}
 	return c.AliveBetween(semconv.LayerDB, t.From-recently, c.Now) == nil
 }
+
+// heldByLock looks behind a pool that is empty: where the database itself says, of others and before the end of it, that
+// statements wait for a lock, they are who holds the connections.
+func heldByLock(c *correlator.Case, ev correlator.Evidence) correlator.Evidence {
+	for _, e := range c.ContextBetween(ev.Onset-lockTime, ev.Records[len(ev.Records)-1].At+1) {
+		s := (*signature)(nil)
+		if e.Layer == semconv.LayerDB && e.Failed() {
+			s = named(e)
+		}
+		if s == nil || s.ID != "db.lock" {
+			continue
+		}
+		ev.Rule, ev.Layer, ev.Mechanism = s.ID, s.Layer, s.Mechanism
+		ev.Records, ev.Onset = append([]*correlator.Event{e}, ev.Records...), min(ev.Onset, e.At)
+		ev.Summary = s.Summary + quote(e) + ", and no connection is left"
+		ev.NextCheck, ev.SafeAction = s.NextCheck, s.SafeAction
+		break
+	}
+	return ev
+}
+
+// lockTime is how long before an empty pool the lock that empties it may have been complained of.
+const lockTime = int64(time.Minute)

@@ -121,6 +121,8 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 		if ofOneMachine(c, t, ev.Records) {
 			return nil
 		}
+	case "db.pool":
+		ev = heldByLock(c, ev)
 	case "cert.unknown_ca", "cert.wrong_name":
 		ev.Rule, ev.Layer, ev.Mechanism = s.ID, s.Layer, s.Mechanism
 		ev = byRollout(c, ev, "cert", "cert", "-ca", "/ca", "ca-", "tls", "trust", "pki")
