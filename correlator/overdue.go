@@ -132,6 +132,20 @@ func (r *Run) events() []*Event {
 	return out
 }
 
+// taskOver is the end of the last task that came to one since a time, nil where one goes on: whoever waited for it
+// has the next move.
+func (c *Case) taskOver(since int64) (over *Event) {
+	for _, a := range c.Lifecycle.Tasks {
+		switch {
+		case a.Over == nil:
+			return nil
+		case a.Over.At >= since && (over == nil || a.Over.At > over.At):
+			over = a.Over
+		}
+	}
+	return over
+}
+
 // owesNext is who has to move an allocation that stands still, where a workflow is known to be at it.
 func (c *Case) owesNext() (layer string, obligation *Event) {
 	for _, w := range slices.Backward(c.Lifecycle.Workflows) {
@@ -140,8 +154,12 @@ func (c *Case) owesNext() (layer string, obligation *Event) {
 		case semconv.Scheduled, semconv.Running:
 			return semconv.LayerWorkflow, last.Event
 		case semconv.Waiting:
-			if on := last.Event.Attr(semconv.WaitingOn); on == "provider" || strings.HasPrefix(on, "provider") {
+			on := last.Event.Attr(semconv.WaitingOn)
+			if strings.HasPrefix(on, "provider") {
 				return semconv.LayerProvider, last.Event
+			}
+			if over := c.taskOver(last.At); over != nil && strings.HasPrefix(on, "task") {
+				return semconv.LayerWorkflow, over
 			}
 		}
 	}

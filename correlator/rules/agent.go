@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -68,27 +69,31 @@ func silentAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	return []correlator.Evidence{ev}
 }
 
-// brief says whether an agent whose heart was heard to beat has been silent for less than two beats: that is no silence.
+// brief says whether an agent whose heart is heard to beat said nothing, from the step's beginning, for less than two
+// beats: that is no silence. What it said before may be another allocation's.
 func brief(c *correlator.Case, t *correlator.Trouble, before *correlator.Event) bool {
-	if before == nil {
+	var gaps []int64
+	last, until := int64(0), c.Now
+	c.EachIn(semconv.LayerNodeAgent, t.From-recently, c.Now, func(e *correlator.Event) {
+		if !correlator.Names(e, t.Node) {
+			return
+		}
+		if e.At > t.At {
+			until = min(until, e.At)
+		}
+		if !e.Is(semconv.EventHeartbeat) {
+			return
+		}
+		if last != 0 {
+			gaps = append(gaps, e.At-last)
+		}
+		last = e.At
+	})
+	if before == nil || len(gaps) == 0 {
 		return false
 	}
-	var beats []int64
-	until := c.Now
-	c.EachIn(semconv.LayerNodeAgent, t.From-recently, c.Now, func(e *correlator.Event) {
-		switch {
-		case !correlator.Names(e, t.Node):
-		case e.At > t.At:
-			until = min(until, e.At)
-		case e.Is(semconv.EventHeartbeat):
-			beats = append(beats, e.At)
-		}
-	})
-	var beat int64 // the longest time between two of them
-	for i := 1; i < len(beats); i++ {
-		beat = max(beat, beats[i]-beats[i-1])
-	}
-	return until-before.At < 2*beat
+	slices.Sort(gaps)
+	return until-t.From < 2*gaps[len(gaps)/2]
 }
 
 // ownStandstill are words for a process that stands in its own way.
