@@ -19,7 +19,7 @@ type logRecord struct {
 	severity       plog.SeverityNumber
 	name, body     string // an event has a name, and its body is made of what it says
 	span           SpanContext
-	attrs          []slog.Attr
+	attrs          attributes
 }
 
 type spanRecord struct {
@@ -29,7 +29,7 @@ type spanRecord struct {
 	start, end         time.Time
 	failed             bool
 	message            string
-	attrs              []slog.Attr
+	attrs              attributes
 }
 
 // Record is one log record, event or span on its way. The zero Record is none.
@@ -77,7 +77,9 @@ func encode(entries []Record) batch {
 
 func (s *Source) describe(r pcommon.Resource) {
 	r.Attributes().PutStr(semconv.ServiceName, s.service)
-	put(r.Attributes(), s.resource)
+	for _, a := range s.resource {
+		put(r.Attributes(), a)
+	}
 }
 
 func (l *logRecord) encode(r plog.LogRecord) {
@@ -87,13 +89,13 @@ func (l *logRecord) encode(r plog.LogRecord) {
 	r.SetSeverityText(l.severity.String())
 	r.SetEventName(l.name)
 	if l.name != "" {
-		r.Body().SetStr(sentence(l.name, l.attrs))
+		r.Body().SetStr(sentence(l.name, l.attrs.said))
 	} else {
 		r.Body().SetStr(l.body)
 	}
 	r.SetTraceID(l.span.Trace)
 	r.SetSpanID(l.span.Span)
-	put(r.Attributes(), l.attrs)
+	putAll(r.Attributes(), &l.attrs)
 }
 
 func (p *spanRecord) encode(r ptrace.Span) {
@@ -114,24 +116,26 @@ func (p *spanRecord) encode(r ptrace.Span) {
 		l.SetTraceID(p.link.Trace)
 		l.SetSpanID(p.link.Span)
 	}
-	put(r.Attributes(), p.attrs)
+	putAll(r.Attributes(), &p.attrs)
 }
 
-func put(m pcommon.Map, attrs []slog.Attr) {
-	m.EnsureCapacity(m.Len() + len(attrs))
-	for _, a := range attrs {
-		switch v := a.Value.Resolve(); v.Kind() {
-		case slog.KindInt64:
-			m.PutInt(a.Key, v.Int64())
-		case slog.KindUint64:
-			m.PutInt(a.Key, int64(v.Uint64()))
-		case slog.KindBool:
-			m.PutBool(a.Key, v.Bool())
-		case slog.KindFloat64:
-			m.PutDouble(a.Key, v.Float64())
-		default:
-			m.PutStr(a.Key, textOf(v))
-		}
+func putAll(m pcommon.Map, attrs *attributes) {
+	m.EnsureCapacity(m.Len() + len(attrs.ids) + len(attrs.said) + 1)
+	attrs.each(func(a slog.Attr) { put(m, a) })
+}
+
+func put(m pcommon.Map, a slog.Attr) {
+	switch v := a.Value.Resolve(); v.Kind() {
+	case slog.KindInt64:
+		m.PutInt(a.Key, v.Int64())
+	case slog.KindUint64:
+		m.PutInt(a.Key, int64(v.Uint64()))
+	case slog.KindBool:
+		m.PutBool(a.Key, v.Bool())
+	case slog.KindFloat64:
+		m.PutDouble(a.Key, v.Float64())
+	default:
+		m.PutStr(a.Key, textOf(v))
 	}
 }
 

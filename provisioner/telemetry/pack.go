@@ -68,7 +68,7 @@ func Pack(records []Record) Parcel {
 			p.out = append(p.out, packedSpan)
 		}
 		p.text(r.source.service)
-		p.attributes(r.source.resource)
+		p.attributes(&attributes{said: r.source.resource})
 		if r.log != nil {
 			p.log(r.log)
 		} else {
@@ -118,27 +118,29 @@ func (p *pack) context(c SpanContext) {
 	p.span = c
 }
 
-func (p *pack) attributes(attrs []slog.Attr) {
-	p.number(uint64(len(attrs)))
-	for i := range attrs {
-		p.text(attrs[i].Key)
-		switch v := attrs[i].Value.Resolve(); v.Kind() {
-		case slog.KindInt64:
-			p.out = binary.AppendVarint(append(p.out, packedInt), v.Int64())
-		case slog.KindUint64:
-			p.out = binary.AppendUvarint(append(p.out, packedUint), v.Uint64())
-		case slog.KindBool:
-			if v.Bool() {
-				p.out = append(p.out, packedTrue)
-			} else {
-				p.out = append(p.out, packedFalse)
-			}
-		case slog.KindFloat64:
-			p.out = binary.LittleEndian.AppendUint64(append(p.out, packedFloat), math.Float64bits(v.Float64()))
-		default:
-			p.out = append(p.out, packedText)
-			p.text(textOf(v))
+func (p *pack) attributes(attrs *attributes) {
+	p.number(uint64(attrs.size()))
+	attrs.each(p.attribute)
+}
+
+func (p *pack) attribute(a slog.Attr) {
+	p.text(a.Key)
+	switch v := a.Value.Resolve(); v.Kind() {
+	case slog.KindInt64:
+		p.out = binary.AppendVarint(append(p.out, packedInt), v.Int64())
+	case slog.KindUint64:
+		p.out = binary.AppendUvarint(append(p.out, packedUint), v.Uint64())
+	case slog.KindBool:
+		if v.Bool() {
+			p.out = append(p.out, packedTrue)
+		} else {
+			p.out = append(p.out, packedFalse)
 		}
+	case slog.KindFloat64:
+		p.out = binary.LittleEndian.AppendUint64(append(p.out, packedFloat), math.Float64bits(v.Float64()))
+	default:
+		p.out = append(p.out, packedText)
+		p.text(textOf(v))
 	}
 }
 
@@ -149,7 +151,7 @@ func (p *pack) log(l *logRecord) {
 	p.text(l.name)
 	p.text(l.body)
 	p.context(l.span)
-	p.attributes(l.attrs)
+	p.attributes(&l.attrs)
 }
 
 func (p *pack) whole(s *spanRecord) {
@@ -166,5 +168,5 @@ func (p *pack) whole(s *spanRecord) {
 		p.out = append(p.out, packedFalse)
 	}
 	p.text(s.message)
-	p.attributes(s.attrs)
+	p.attributes(&s.attrs)
 }

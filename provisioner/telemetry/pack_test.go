@@ -86,7 +86,7 @@ func TestPackOfVersionOne(t *testing.T) {
 	s := &Source{service: "provisioner", emitter: &Emitter{now: func() time.Time { return at }}}
 	ctx := With(WithSpan(context.Background(), SpanContext{Trace: [16]byte{1, 2}, Span: [8]byte{3}}), semconv.AllocationID, "a-1", semconv.CorrelationID, "c-77")
 	event := s.ComposeEvent(ctx, at.Add(-time.Millisecond), semconv.EventAllocationState, slog.String(semconv.To, semconv.Requested), slog.String(semconv.Actor, "c-77"))
-	event.log.attrs[len(event.log.attrs)-1].Value = slog.StringValue("ev-0000")
+	event.log.attrs.event = "ev-0000"
 	whole := s.ComposeWhole(ctx, "task provision", SpanContext{Trace: [16]byte{1, 2}, Span: [8]byte{4}}, SpanOf(ctx), SpanContext{}, at, at.Add(time.Second), "lost", slog.Int("attempt", 2), slog.Bool("ok", true))
 	const want = "010105008af7a5bad29df1fa3180897a094501030102000000000000000000000000000003000000000000000511000c612d31190010632d37377900cd018101000241001c65762d303030300205000080a8d6b90701d50301020400000000000000000499020411000c612d31190002c5010104086f6b04"
 	p := Pack([]Record{event, {}, whole})

@@ -41,7 +41,7 @@ func (s *Source) Log(ctx context.Context, severity plog.SeverityNumber, body str
 	}
 	now := s.emitter.now()
 	s.emitter.take(Record{source: s, log: &logRecord{
-		time: now, observed: now, severity: severity, body: body, span: SpanOf(ctx), attrs: merge(idsOf(ctx), attrs),
+		time: now, observed: now, severity: severity, body: body, span: SpanOf(ctx), attrs: attributes{ids: idsOf(ctx), said: attrs},
 	}})
 }
 
@@ -67,10 +67,9 @@ func (s *Source) ComposeEvent(ctx context.Context, at time.Time, name string, at
 	if at.IsZero() {
 		at = now
 	}
-	all := merge(idsOf(ctx), attrs)
-	all = append(all, slog.String(semconv.EventIDKey, NewID("ev")))
 	return Record{source: s, log: &logRecord{
-		time: at, observed: now, severity: Info, name: name, span: SpanOf(ctx), attrs: all,
+		time: at, observed: now, severity: Info, name: name, span: SpanOf(ctx),
+		attrs: attributes{idsOf(ctx), attrs, NewID("ev")},
 	}}
 }
 
@@ -97,39 +96,4 @@ func sentence(name string, attrs []slog.Attr) string {
 		name += ": " + reason
 	}
 	return name
-}
-
-// merge puts attrs over ids.
-func merge(have ids, attrs []slog.Attr) []slog.Attr {
-	out := make([]slog.Attr, 0, len(have)+len(attrs)+1)
-	for _, id := range have {
-		if !holds(attrs, id.Key) {
-			out = append(out, id)
-		}
-	}
-	for _, a := range attrs {
-		if a.Key != "" && (a.Value.Kind() != slog.KindString || a.Value.String() != "" || !isID(a.Key)) {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-// isID says whether key names an identifier, which is absent rather than empty.
-func isID(key string) bool {
-	switch key {
-	case semconv.AllocationID, semconv.WorkflowID, semconv.CorrelationID, semconv.NodeID, semconv.NodeInstanceID,
-		semconv.RequestID, semconv.TaskID, semconv.ClaimID, semconv.BootID, semconv.OutboxID:
-		return true
-	}
-	return false
-}
-
-func holds(attrs []slog.Attr, key string) bool {
-	for _, a := range attrs {
-		if a.Key == key {
-			return true
-		}
-	}
-	return false
 }

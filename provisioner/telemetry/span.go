@@ -41,7 +41,8 @@ func (s *Source) Start(ctx context.Context, name string, kind ptrace.SpanKind, a
 		self = parent.Child()
 	}
 	sp := &Span{source: s, rec: spanRecord{
-		name: name, kind: kind, self: self, parent: parent, start: s.emitter.now(), attrs: merge(idsOf(ctx), attrs),
+		name: name, kind: kind, self: self, parent: parent, start: s.emitter.now(),
+		attrs: attributes{ids: idsOf(ctx), said: append(make([]slog.Attr, 0, len(attrs)+2), attrs...)},
 	}}
 	return context.WithValue(WithSpan(ctx, self), currentKey{}, sp), sp
 }
@@ -70,18 +71,20 @@ func (s *Source) ComposeWhole(ctx context.Context, name string, self, parent, li
 	}
 	return Record{source: s, span: &spanRecord{
 		name: name, kind: Internal, self: self, parent: parent, link: link, start: start, end: end,
-		failed: failure != "", message: failure, attrs: merge(idsOf(ctx), attrs),
+		failed: failure != "", message: failure, attrs: attributes{ids: idsOf(ctx), said: attrs},
 	}}
 }
 
-// Set adds attributes; a key that is there already takes the new value.
+// Set adds attributes, until End; a key that is there already takes the new value.
 func (sp *Span) Set(attrs ...slog.Attr) {
 	if sp == nil {
 		return
 	}
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
-	sp.rec.attrs = merge(ids(sp.rec.attrs), attrs)
+	if !sp.done {
+		sp.rec.attrs.set(attrs)
+	}
 }
 
 // Link names a span of another trace that this one has to do with; the last one stays.

@@ -171,13 +171,13 @@ func (u *unpacker) attributes() []slog.Attr {
 
 func (u *unpacker) log() *logRecord {
 	return &logRecord{
-		time: u.at(), observed: u.at(), severity: plog.SeverityNumber(u.number()), name: u.text(), body: u.text(), span: u.context(), attrs: u.attributes(),
+		time: u.at(), observed: u.at(), severity: plog.SeverityNumber(u.number()), name: u.text(), body: u.text(), span: u.context(), attrs: attributes{said: u.attributes()},
 	}
 }
 
 func (u *unpacker) whole() *spanRecord {
 	return &spanRecord{
 		start: u.at(), end: u.at(), kind: ptrace.SpanKind(u.number()), name: u.text(),
-		parent: u.context(), self: u.context(), link: u.context(), failed: u.byte() == packedTrue, message: u.text(), attrs: u.attributes(),
+		parent: u.context(), self: u.context(), link: u.context(), failed: u.byte() == packedTrue, message: u.text(), attrs: attributes{said: u.attributes()},
 	}
 }
