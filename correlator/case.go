@@ -28,6 +28,7 @@ type Case struct {
 	failures map[*Trouble][]*Event
 	calls    map[string]bool // see userCalls
 	hung     map[string]bool // see hangups
+	lost     map[string]bool // see misroutes
 	failing  spanning        // own events that tell of a failure
 	quiet    map[*Trouble][]*Event
 	threads  map[string][]*Event // see thread

@@ -1,6 +1,7 @@
 package correlator
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 
@@ -96,6 +97,9 @@ func (c *Case) expected(e *Event) bool {
 	if hungUp(e) || c.hangups()[e.TraceID] {
 		return true
 	}
+	if e.TraceID != "" && c.misroutes()[e.TraceID] {
+		return false
+	}
 	if c.canceledBefore(e.At) && afterCancel(e) {
 		return true
 	}
@@ -127,6 +131,21 @@ func (c *Case) hangups() map[string]bool {
 		}
 	}
 	return out
+}
+
+// misroutes holds the traces in which a proxy said by itself that it knows no such path: nobody was asked whether the
+// thing is gone.
+func (c *Case) misroutes() map[string]bool {
+	if c.lost != nil {
+		return c.lost
+	}
+	c.lost = map[string]bool{}
+	for _, e := range c.Events {
+		if x := e.HTTP; e.TraceID != "" && x.Status == http.StatusNotFound && x.Upstream == "" && (x.Proxied || strings.Contains(x.Flags, "NR")) {
+			c.lost[e.TraceID] = true
+		}
+	}
+	return c.lost
 }
 
 // afterCancel says whether a failure is what a cancellation looks like.

@@ -16,11 +16,11 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// Some faults of several families, made in platforms of their own and judged from files: the short form of
+// One fault of each of six families, made in platforms of their own and judged from files: the short form of
 // `make lab-score`.
 func TestFaultsAreJudged(t *testing.T) {
 	s := scoring{
-		faults: []string{"auth_policy_missing", "ingress_no_backend", "cert_wrong_name", "node_disk_full", "api_5xx"},
+		faults: []string{"cert_wrong_name", "ingress_no_backend", "auth_policy_missing", "node_disk_full", "aap_template_missing", "outbox_poison"},
 		keep:   t.TempDir(), files: true, at: 3, scale: 0.33, progress: io.Discard,
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
