@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -97,7 +98,12 @@ func (l *Library) story(ctx context.Context, allocation string, asOf int64) (*co
 		return nil, err
 	}
 	s := &correlator.Story{Facts: c.facts}
-	own, err := l.records(ctx, "events_of_allocation", params{"allocation": allocation, "as_of": moment(until), "most": maxRecords})
+	asked, _, err := l.heard(ctx, allocation)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(asked, params{"allocation": allocation, "as_of": moment(until), "most": maxRecords})
+	own, err := l.records(ctx, "events_of_allocation", asked)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -37,7 +38,7 @@ func (l *Library) search(ctx context.Context, q correlator.Query, before correla
 		if q.Text == "" {
 			whose = "words_any"
 		}
-		sources = append(sources, &source{query: "search", whose: whose, params: p, after: before})
+		sources = append(sources, &source{query: "search", whose: whose, params: p, words: telling(q.Words()), after: before})
 		if q.Text == "" {
 			break
 		}
@@ -62,6 +63,14 @@ func (l *Library) search(ctx context.Context, q correlator.Query, before correla
 		}
 	}
 }
+
+// telling are the words by which indexes are asked: the longest ones are the rarest, and a few suffice.
+func telling(words []string) []string {
+	slices.SortFunc(words, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
+	return words[:min(len(words), mostTelling)]
+}
+
+const mostTelling = 8
 
 // stampedOn is what was known of a record when it was written.
 func stampedOn(r *record.Record, keys identity.Keys) identity.Resolution {

@@ -44,6 +44,7 @@ type source struct {
 	query  string // name of the query, "" is reading
 	whose  string // name of the condition
 	params params
+	words  []string // of which each has to be there, for a condition on each
 
 	rows  []row // fetched, in order
 	after correlator.Position
@@ -124,6 +125,7 @@ func (s *source) fetch(ctx context.Context, l *Library, part stretch) ([]row, er
 	for k, v := range s.params {
 		p[k] = v
 	}
+	text = forEach(text, s.words, p)
 	settings := maps.Clone(readingSettings)
 	maps.Copy(settings, part.settings)
 	rows, err := l.ask(ctx, text, p, settings)
@@ -158,6 +160,23 @@ func statement(name, whose string) (string, error) {
 		return "", err
 	}
 	return strings.Replace(string(text), "/* whose */\n", strings.TrimSpace(string(condition))+"\n", 1), nil
+}
+
+// forEach repeats the lines that end in "-- each" for every word, since indexes of words understand one at a time.
+func forEach(text string, words []string, p params) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasSuffix(line, "-- each\n") {
+			out.WriteString(line)
+			continue
+		}
+		for i, w := range words {
+			name := fmt.Sprintf("word%d", i)
+			p[name] = plain(w)
+			out.WriteString(strings.ReplaceAll(line, "{word:", "{"+name+":"))
+		}
+	}
+	return out.String()
 }
 
 // list is an array parameter.

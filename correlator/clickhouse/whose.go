@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -64,12 +65,13 @@ func nodeSource(of identity.Key, node string, while identity.Interval) *source {
 func (k *known) ofAllocation(ctx context.Context, id string) ([]*source, error) {
 	of := identity.Key{Kind: identity.Allocation, ID: id}
 	var out []*source
-	stamped, err := k.library.stamped(ctx, id)
+	heard, known, err := k.library.heard(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if stamped {
-		out = append(out, &source{whose: "whose_allocation", params: params{"id": id}})
+	if known {
+		heard["id"] = id
+		out = append(out, &source{whose: "whose_allocation", params: heard})
 	}
 	var keys, nodes []identity.Key
 	for key := range k.asked {
@@ -130,18 +132,20 @@ func (k *known) ofMachine(ctx context.Context, of identity.Key) ([]*source, erro
 	return out, nil
 }
 
-// stamped says whether any record was written down as an allocation's.
-func (l *Library) stamped(ctx context.Context, allocation string) (bool, error) {
+// heard gives the minutes between which an allocation's own records lie, as parameters; known is false, and
+// they are all minutes, where no record was written down as the allocation's.
+func (l *Library) heard(ctx context.Context, allocation string) (minutes params, known bool, err error) {
 	rows, err := l.query(ctx, "allocation_known", params{"id": allocation})
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	defer func() { _ = rows.Close() }()
-	var n uint64
+	var first, last int64 = math.MinInt32, math.MaxInt32
 	for rows.Next() {
-		if err := rows.Scan(&n); err != nil {
-			return false, err
+		if err := rows.Scan(&first, &last); err != nil {
+			return nil, false, fmt.Errorf("allocation_known: %w", err)
 		}
+		known = true
 	}
-	return n > 0, rows.Err()
+	return params{"first_minute": first, "last_minute": last}, known, rows.Err()
 }

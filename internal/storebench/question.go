@@ -34,15 +34,21 @@ SpanAttributes, ResourceAttributes, Events.Name, Links.TraceId FROM otel_traces 
 // ourQuestions: an allocation is a range. Any other identifier is asked for where its links say that its
 // records are, and among nobody's.
 var ourQuestions = map[Question][]string{
-	ByAllocation:  {ourColumns + `WHERE allocation_id = '{allocation}' ORDER BY time, key` + plain},
-	Unknown:       {ourColumns + `WHERE allocation_id = '{unknown}' ORDER BY time, key` + plain},
+	ByAllocation:  {heard("{allocation}") + ourColumns + `WHERE allocation_id = '{allocation}' AND minute >= heard.1 AND minute <= heard.2 ORDER BY time, key` + plain},
+	Unknown:       {heard("{unknown}") + ourColumns + `WHERE allocation_id = '{unknown}' AND minute >= heard.1 AND minute <= heard.2 ORDER BY time, key` + plain},
 	ByNode:        {ourColumns + `WHERE allocation_id IN (` + linked("node", "{node}") + ` UNION ALL SELECT '') AND node_id = '{node}' AND time >= toDateTime({from}) AND time < toDateTime({from}) + 86400 ORDER BY time, key` + plain},
 	ByInstance:    {ourColumns + `WHERE node_instance_id = '{instance}' ORDER BY time, key` + plain},
 	ByWorkflow:    {ourColumns + `WHERE allocation_id IN (` + linked("workflow", "{workflow}") + ` UNION ALL SELECT '') AND hasAny(keys, ['workflow:{workflow}']) ORDER BY time, key` + plain},
 	ByCorrelation: {ourColumns + `WHERE allocation_id IN (` + linked("correlation", "{correlation}") + ` UNION ALL SELECT '') AND hasAny(keys, ['correlation:{correlation}']) ORDER BY time, key` + plain},
 	ByTrace:       {ourColumns + `WHERE allocation_id IN (` + linked("trace", "{trace}") + ` UNION ALL SELECT '') AND trace_id = '{trace}' ORDER BY time, key` + plain},
-	BySearch:      {ourColumns + `WHERE service = 'kernel' AND time >= toDateTime({from}) AND time < toDateTime({from}) + 600 AND minute >= intDiv({from}, 60) AND minute <= intDiv({from} + 600, 60) AND hasAllTokens(lower(body), ['corrected']) ORDER BY time DESC LIMIT 100`},
-	ByWord:        {ourColumns + `WHERE service = 'fulfillment-api' AND hasAllTokens(lower(body), ['{word}']) ORDER BY time DESC LIMIT 100`},
+	BySearch:      {ourColumns + `WHERE service = 'kernel' AND time >= toDateTime({from}) AND time < toDateTime({from}) + 600 AND minute >= intDiv({from}, 60) AND minute <= intDiv({from} + 600, 60) AND hasAllTokens(lower(body), ['corrected']) AND indexHint(hasToken(lower(body), 'corrected')) ORDER BY time DESC LIMIT 100`},
+	ByWord:        {ourColumns + `WHERE service = 'fulfillment-api' AND hasAllTokens(lower(body), ['{word}']) AND indexHint(hasToken(lower(body), '{word}')) ORDER BY time DESC LIMIT 100`},
+}
+
+// heard is when an allocation was heard of, in minutes: the reader asks that first.
+func heard(id string) string {
+	return `WITH (SELECT (intDiv(toUnixTimestamp64Nano(min(first_seen)), 60000000000) - 1440, intDiv(toUnixTimestamp64Nano(max(last_seen)), 60000000000) + 1440)
+FROM allocations WHERE allocation_id = '` + id + `') AS heard `
 }
 
 // plain is how the reader asks: no projection serves these questions, none is looked for.

@@ -7,6 +7,8 @@ FROM events
 WHERE node_id = {node:String}
   AND allocation_id != {allocation:String}
   AND time >= {from:DateTime64(9, 'UTC')} AND time <= {to:DateTime64(9, 'UTC')}
+  AND minute >= intDiv(toUnixTimestamp64Nano({from:DateTime64(9, 'UTC')}), 60000000000)
+  AND minute <= intDiv(toUnixTimestamp64Nano({to:DateTime64(9, 'UTC')}), 60000000000)
   AND observed_time <= {as_of:DateTime64(9, 'UTC')}
 ORDER BY time, key
 LIMIT {most:UInt32}

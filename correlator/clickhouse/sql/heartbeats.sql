@@ -7,6 +7,8 @@ FROM events
 WHERE allocation_id = ''
   AND name = 'heartbeat'
   AND time >= {from:DateTime64(9, 'UTC')} AND time <= {to:DateTime64(9, 'UTC')}
+  AND minute >= intDiv(toUnixTimestamp64Nano({from:DateTime64(9, 'UTC')}), 60000000000)
+  AND minute <= intDiv(toUnixTimestamp64Nano({to:DateTime64(9, 'UTC')}), 60000000000)
   AND observed_time <= {as_of:DateTime64(9, 'UTC')}
 ORDER BY time, key
 LIMIT 2 BY service, node_id, attrs_rest['component'], toUnixTimestamp(time) DIV 60

@@ -1,5 +1,5 @@
 -- What a search looks for, the newest first. What it does not ask for is an empty parameter, and is gone
--- from the condition before indexes are chosen. minute is what the projection by service goes by. /* whose */ is one of the conditions words_*.sql.
+-- from the condition before indexes are chosen. minute is what the primary key goes by. /* whose */ is one of the conditions words_*.sql.
 SELECT toString(key), toString(signal), time, end_time, observed_delay, ingested_time, service, scope, name, severity, severity_text, body,
        trace_id, span_id, parent_span_id, span_kind, status, status_message, span_events,
        resource_json, attrs_rest, attrs_lifted, stamped_rest, stamped_lifted,

@@ -4,21 +4,19 @@
 -- ReplacingMergeTree: a background merge would pick a winner by order of arrival.
 -- docs/adr/0005 has what was measured for each choice below.
 --
--- ORDER BY: the timeline of one allocation is one range ("allocation_id = ?"). Records of nobody
+-- ORDER BY: two hours, and in them the timeline of one allocation as one range ("allocation_id = ?"); an allocation is in
+-- a few of them. Without the hours its rows would be one range altogether, but a search in ten minutes would read a granule
+-- of every allocation that lives at the time; with one hour it would be five ranges instead of three. Records of nobody
 -- (allocation_id = '') follow by machine and time, so that "what did this machine say between" is a
 -- range as well ("allocation_id = '' AND node_id = ?"), and those without a machine by service and time
--- (context: a peer's heartbeat, a deployment).
+-- (context: a peer's heartbeat, a deployment). The primary key is not told times, but minutes (Unix, which a DateTime could
+-- not hold for any time that a record may claim): who looks for a time says "minute BETWEEN ? AND ?" beside it.
 -- index_granularity: an allocation has a hundred records, not eight thousand. What a range reads beyond
 -- its own rows is about a granule a part.
 -- min_bytes_for_wide_part: every part keeps all columns in one file, granule after granule. A record is read
 -- with nearly all of its columns, and opening sixty files a part took four times as long as reading them;
 -- blocks end with a granule, so that nothing is unpacked in vain. string_serialization_version: the lengths of
 -- texts stand before each, not in blocks of their own, of which a granule would have twenty.
--- by_service: where the rows of a service and a time are ("service = ? AND minute BETWEEN ? AND ?", beside
--- the condition on time), since by allocation they lie scattered. It holds offsets, not rows, and is used for
--- up to a million of them; a longer stretch of time is a scan either way. It goes by the minute, because a
--- projection keeps its columns whole: times would cost it six bytes a row more. minute is the time in Unix
--- minutes, which a DateTime could not hold for any time that a record may claim.
 --
 -- An identifier is stored once. Of attributes that stand in a column of their own only the name is kept
 -- (attrs_lifted, stamped_lifted), the others are in *_rest; what a record carries is worked out from the columns
@@ -32,6 +30,9 @@
 -- cheap. by_allocation spares the one granule that a part without the allocation would cost. `time` for windows
 -- over all services. A record is never asked for by its key alone (a ref's sixteen hex digits), but within an
 -- allocation or a time: a filter of keys would cost a byte a row. Conditions on two of them joined by OR use none: ask one by one.
+-- by_words, by_said: the words of eight granules' bodies, and of what has none (spans, events), so that a rare one is found in
+-- any stretch of time; who looks for words says hasToken(…) of each. An exact index of words would cost 27 to 32 bytes a row, these two.
+-- (said compares with nothing and maps nothing: an index over such an expression is not recognized in a query.)
 -- Partitions follow the time of arrival, since a stamped time is anybody's claim: a clock gone wild
 -- must neither open a thousand partitions nor have its records expire at once.
 CREATE TABLE IF NOT EXISTS events
@@ -89,18 +90,22 @@ CREATE TABLE IF NOT EXISTS events
                          concat('node:', node_id), concat('node_instance:', node_instance_id), concat('trace:', trace_id),
                          concat('request:', request_id), concat('task:', task_id), concat('claim:', claim_id), concat('boot:', boot_id),
                          concat('outbox:', outbox_id), concat('resource:', resource_uid), concat('provider_job:', provider_job)]), keys_rest),
+    said             String ALIAS if(empty(body), lower(concat(name, ' ', status_message, ' ', replaceRegexpAll(span_events, '\\\\[nrt]', ' '), ' ',
+                         arrayStringConcat(mapValues(attrs_rest), ' '), ' ', allocation_id, ' ', workflow_id, ' ', correlation_id, ' ', node_id, ' ',
+                         node_instance_id, ' ', request_id, ' ', task_id, ' ', claim_id, ' ', boot_id, ' ', outbox_id, ' ', resource_uid, ' ', provider_job, ' ', via)), ''),
     INDEX by_allocation    allocation_id    TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_keys          keys             TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_node          node_id          TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_node_instance node_instance_id TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_trace         trace_id         TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_workflow      workflow_id      TYPE bloom_filter(0.001) GRANULARITY 1,
-    INDEX by_time          time             TYPE minmax              GRANULARITY 1,
-    PROJECTION by_service (SELECT service, minute, _part_offset ORDER BY service, minute)
+    INDEX by_words         lower(body)      TYPE tokenbf_v1(8192, 3, 0) GRANULARITY 8,
+    INDEX by_said          said             TYPE tokenbf_v1(8192, 3, 0) GRANULARITY 8,
+    INDEX by_time          time             TYPE minmax              GRANULARITY 1
 )
 ENGINE = MergeTree
 PARTITION BY toMonday(ingested_time)
-ORDER BY (allocation_id, node_id, service, time)
+ORDER BY (intDiv(minute, 120), allocation_id, node_id, service, time)
 TTL toDateTime(ingested_time) + INTERVAL 90 DAY
 SETTINGS index_granularity = 512, default_compression_codec = 'ZSTD(1)',
          min_bytes_for_wide_part = 1000000000000000, string_serialization_version = 'single_stream',

@@ -1,5 +1,6 @@
 -- Every allocation that any record names or was stamped with, and when it was first and last heard of:
--- the list of allocations without a scan of evidence.
+-- the list of allocations without a scan of evidence, and where to look for its evidence. Granules of 64
+-- rows: it is asked for one allocation before any evidence is.
 CREATE TABLE IF NOT EXISTS allocations
 (
     allocation_id String CODEC(ZSTD(1)),
@@ -10,4 +11,4 @@ CREATE TABLE IF NOT EXISTS allocations
 ENGINE = AggregatingMergeTree
 ORDER BY allocation_id
 TTL last_ingested + INTERVAL 90 DAY
-SETTINGS index_granularity = 512, non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 64, non_replicated_deduplication_window = 1000

@@ -53,18 +53,22 @@ CREATE TABLE IF NOT EXISTS events_local ON CLUSTER main
                          concat('node:', node_id), concat('node_instance:', node_instance_id), concat('trace:', trace_id),
                          concat('request:', request_id), concat('task:', task_id), concat('claim:', claim_id), concat('boot:', boot_id),
                          concat('outbox:', outbox_id), concat('resource:', resource_uid), concat('provider_job:', provider_job)]), keys_rest),
+    said             String ALIAS if(empty(body), lower(concat(name, ' ', status_message, ' ', replaceRegexpAll(span_events, '\\\\[nrt]', ' '), ' ',
+                         arrayStringConcat(mapValues(attrs_rest), ' '), ' ', allocation_id, ' ', workflow_id, ' ', correlation_id, ' ', node_id, ' ',
+                         node_instance_id, ' ', request_id, ' ', task_id, ' ', claim_id, ' ', boot_id, ' ', outbox_id, ' ', resource_uid, ' ', provider_job, ' ', via)), ''),
     INDEX by_allocation    allocation_id    TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_keys          keys             TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_node          node_id          TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_node_instance node_instance_id TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_trace         trace_id         TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_workflow      workflow_id      TYPE bloom_filter(0.001) GRANULARITY 1,
-    INDEX by_time          time             TYPE minmax              GRANULARITY 1,
-    PROJECTION by_service (SELECT service, minute, _part_offset ORDER BY service, minute)
+    INDEX by_words         lower(body)      TYPE tokenbf_v1(8192, 3, 0) GRANULARITY 8,
+    INDEX by_said          said             TYPE tokenbf_v1(8192, 3, 0) GRANULARITY 8,
+    INDEX by_time          time             TYPE minmax              GRANULARITY 1
 )
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toMonday(ingested_time)
-ORDER BY (allocation_id, node_id, service, time)
+ORDER BY (intDiv(minute, 120), allocation_id, node_id, service, time)
 TTL toDateTime(ingested_time) + INTERVAL 90 DAY
 SETTINGS index_granularity = 512, default_compression_codec = 'ZSTD(1)',
          min_bytes_for_wide_part = 1000000000000000, string_serialization_version = 'single_stream',
