@@ -73,7 +73,7 @@ func (w *watch) result(ctx context.Context) (Result, error) {
 		}
 		if !v.life.Cost {
 			r.Grazed++
-			if v.last.Outcome != none && !w.is(v.last) {
+			if v.last.Outcome != none && v.last.Outcome != "" && !w.is(v.last) { // of one that has just begun nothing is said
 				miss(id, "met it, lost nothing, and is said to be %s", say(v.last))
 			}
 			continue
