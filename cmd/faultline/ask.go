@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -161,13 +160,21 @@ func (q *question) get(ctx context.Context, path string, into any) error {
 		if json.NewDecoder(io.LimitReader(answer.Body, 1<<16)).Decode(&p) != nil || p.Title == "" {
 			return fmt.Errorf("the correlator at %s answered %s", q.server, answer.Status)
 		}
-		return errors.New(strings.TrimSuffix(p.Title+": "+p.Detail, ": "))
+		return refusal{answer.StatusCode, strings.TrimSuffix(p.Title+": "+p.Detail, ": ")}
 	}
 	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
 		return fmt.Errorf("read the answer of %s: %w", q.server, err)
 	}
 	return nil
 }
+
+// refusal is a problem that the correlator told of.
+type refusal struct {
+	status int
+	words  string
+}
+
+func (r refusal) Error() string { return r.words }
 
 func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)

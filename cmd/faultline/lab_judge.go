@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"sync"
@@ -140,6 +142,9 @@ func (j *serverJudge) Rule(ctx context.Context, id string) (score.Ruling, error)
 func (j *serverJudge) Alarms(ctx context.Context, id string) ([]string, error) {
 	var h api.History
 	if err := j.get(ctx, "/api/v1/allocations/"+url.PathEscape(id)+"/history", &h); err != nil {
+		if r := (refusal{}); errors.As(err, &r) && r.status == http.StatusNotFound {
+			return nil, nil // nothing was ever said of it
+		}
 		return nil, err
 	}
 	var said []string
