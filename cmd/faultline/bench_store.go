@@ -66,6 +66,9 @@ func (b *benchStore) run(cmd *cobra.Command) (err error) {
 			return fmt.Errorf("--start: %w", err)
 		}
 	}
+	if b.dsn == "" && (b.fillOnly || b.askOnly) {
+		return errors.New("--fill-only and --filled need --dsn: a store that is started for the benchmark is gone with it")
+	}
 	if b.dsn == "" {
 		stop, err := b.embed(ctx)
 		if err != nil {
