@@ -20,6 +20,7 @@ const (
 type tenant struct {
 	caller
 	name     string
+	first    int // kind of its first allocation
 	ended    map[string]int
 	provided map[string][]string // by pool
 }
@@ -28,7 +29,7 @@ type tenant struct {
 func (t *tenant) live(ctx, enough context.Context) error {
 	for i := 0; enough.Err() == nil; i++ {
 		id, pool := fmt.Sprintf("a-%s-%04d", t.name, i), "p"
-		switch i % 4 {
+		switch (t.first + i) % 4 {
 		case 2:
 			pool = poolAAP
 		case 3:
