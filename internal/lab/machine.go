@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -60,7 +61,8 @@ type machine struct {
 	state *nodeState
 	disk  disk
 
-	running sync.Mutex // held while its agent runs
+	dark    atomic.Bool // it boots, and nothing on it speaks
+	running sync.Mutex  // held while its agent runs
 	mu      sync.Mutex
 	token   string // its agent may enrol with
 	boot    string
@@ -110,6 +112,10 @@ func (m *machine) run(ctx context.Context, heartbeat, idle time.Duration) {
 	go func() {
 		defer close(done)
 		for ctx.Err() == nil {
+			if m.dark.Load() {
+				pause(ctx, heartbeat)
+				continue
+			}
 			m.service("node").Event(ctx, semconv.EventHeartbeat, slog.String(semconv.Component, "node"))
 			pause(ctx, heartbeat)
 		}
@@ -127,8 +133,9 @@ func (m *machine) run(ctx context.Context, heartbeat, idle time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-time.After(idle):
-			l := lines[i%len(lines)]
-			m.said(ctx, l.from, l.text)
+			if l := lines[i%len(lines)]; !m.dark.Load() {
+				m.said(ctx, l.from, l.text)
+			}
 		}
 	}
 }
@@ -146,6 +153,9 @@ func (m *machine) down(f func() error) error {
 	return f()
 }
 
+// bootTime is how long a machine takes to come up again, before scaling: longer than any lease.
+const bootTime = 6 * time.Second
+
 // crash is a kernel that panics and comes back: its last words are on the console, for the disk takes none.
 func (m *machine) crash(ctx context.Context) error {
 	return m.down(func() error {
@@ -155,6 +165,9 @@ func (m *machine) crash(ctx context.Context) error {
 		if !m.lab.config.LogFiles { // nobody reads the console's file: what watches it says so
 			m.service("kernel").Log(ctx, telemetry.Error, "Kernel panic - not syncing: Fatal exception in interrupt")
 		}
+		m.dark.Store(true)
+		pause(ctx, m.lab.config.scaled(bootTime))
+		m.dark.Store(false)
 		m.startBoot()
 		m.boots(ctx)
 		return nil
