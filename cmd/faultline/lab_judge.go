@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -123,37 +124,64 @@ func (j *fileJudge) follow(name string) error {
 	return rejected
 }
 
-// serverJudge asks a running correlator.
-type serverJudge struct{ question }
+// serverJudge asks a running correlator what it has said by itself, as records arrived: what somebody would have been
+// told who looked then. The timeline is asked for only where something new was said. One goroutine's.
+type serverJudge struct {
+	question
+	ruled map[string]score.Ruling // by allocation: the last one
+}
 
 // Rule implements score.Judge.
 func (j *serverJudge) Rule(ctx context.Context, id string) (score.Ruling, error) {
-	var a correlator.Allocation
-	if err := j.get(ctx, "/api/v1/allocations/"+url.PathEscape(id), &a); err != nil {
-		if ctx.Err() != nil {
-			return score.Ruling{}, err
-		}
-		return score.Ruling{}, nil //nolint:nilerr // nothing of it has arrived yet, or the server is away: not judged yet
+	all, err := j.revisions(ctx, id)
+	if err != nil && ctx.Err() != nil {
+		return score.Ruling{}, err
 	}
-	return rulingOf(a), nil
+	if err != nil || len(all) == 0 {
+		return score.Ruling{}, nil //nolint:nilerr // nothing was said yet, or the server is away: not judged yet
+	}
+	now := score.Ruling{Outcome: all[0].Standing.Verdict.Outcome, Blames: blames(all[0].Standing.Verdict)}
+	last, known := j.ruled[id]
+	if known && inWords(last.Outcome, last.Blames) == inWords(now.Outcome, now.Blames) {
+		return last, nil
+	}
+	if now.Outcome != correlator.None {
+		var a correlator.Allocation
+		if err := j.get(ctx, "/api/v1/allocations/"+url.PathEscape(id), &a); err != nil {
+			if ctx.Err() != nil {
+				return now, err
+			}
+			return now, nil //nolint:nilerr // it is read at the next look
+		}
+		now.Trouble = rulingOf(a).Trouble
+	}
+	if j.ruled == nil {
+		j.ruled = map[string]score.Ruling{}
+	}
+	j.ruled[id] = now
+	return now, nil
 }
 
 // Alarms implements score.Judge.
 func (j *serverJudge) Alarms(ctx context.Context, id string) ([]string, error) {
-	var h api.History
-	if err := j.get(ctx, "/api/v1/allocations/"+url.PathEscape(id)+"/history", &h); err != nil {
-		if r := (refusal{}); errors.As(err, &r) && r.status == http.StatusNotFound {
-			return nil, nil // nothing was ever said of it
-		}
-		return nil, err
-	}
+	all, err := j.revisions(ctx, id)
 	var said []string
-	for _, r := range h.Revisions {
+	for _, r := range slices.Backward(all) {
 		if v := r.Standing.Verdict; v.Outcome != correlator.None {
 			said = append(said, inWords(v.Outcome, blames(v)))
 		}
 	}
-	return said, nil
+	return said, err
+}
+
+// revisions are what was ever said of an allocation, the newest first; none where nothing is known of it.
+func (j *serverJudge) revisions(ctx context.Context, id string) ([]correlator.Revision, error) {
+	var h api.History
+	err := j.get(ctx, "/api/v1/allocations/"+url.PathEscape(id)+"/history", &h)
+	if r := (refusal{}); errors.As(err, &r) && r.status == http.StatusNotFound {
+		return nil, nil
+	}
+	return h.Revisions, err
 }
 
 func rulingOf(a correlator.Allocation) score.Ruling {

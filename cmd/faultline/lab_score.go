@@ -115,7 +115,7 @@ func (s *scoring) run(ctx context.Context) ([]score.Result, error) {
 		defer stop()
 		endpoint = "http://" + cfg.OTLP.HTTP
 		judge = func(*score.Cell) (score.Judge, error) {
-			return &serverJudge{question{server: "http://" + cfg.Correlator}}, nil
+			return &serverJudge{question: question{server: "http://" + cfg.Correlator}}, nil
 		}
 	}
 	results := make([]score.Result, len(faults))
@@ -150,7 +150,7 @@ func (s *scoring) inRunning(ctx context.Context, faults []lab.Fault) (results []
 		return nil, err
 	}
 	defer remote.Close()
-	stage := score.Stage{Remote: remote, Judge: &serverJudge{question{server: s.server}}, Look: look, Hold: hold}
+	stage := score.Stage{Remote: remote, Judge: &serverJudge{question: question{server: s.server}}, Look: look, Hold: hold}
 	for _, f := range faults {
 		r, err := stage.Run(ctx, f)
 		if err != nil {
