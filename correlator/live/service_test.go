@@ -196,6 +196,8 @@ func TestWhatIsKeptIsWhatTheWholeStorySays(t *testing.T) {
 			st.take(g.clock, chunk...)
 			g.settle(t)
 		}
+		g.clock = g.clock.Add(g.cfg.Sweep) // a deadline that passed while others spoke is seen by the sweep
+		g.settle(t)
 		standings, err := correlator.StandingsOf(t.Context(), st, st.profile, rules.All(), 0, 100)
 		if err != nil {
 			t.Fatal(err)
