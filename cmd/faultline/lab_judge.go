@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -140,7 +139,8 @@ func (j *serverJudge) Rule(ctx context.Context, id string) (score.Ruling, error)
 	if err != nil || len(all) == 0 {
 		return score.Ruling{}, nil //nolint:nilerr // nothing was said yet, or the server is away: not judged yet
 	}
-	now := score.Ruling{Outcome: all[0].Standing.Verdict.Outcome, Blames: blames(all[0].Standing.Verdict)}
+	newest := all[len(all)-1].Standing.Verdict
+	now := score.Ruling{Outcome: newest.Outcome, Blames: blames(newest)}
 	last, known := j.ruled[id]
 	if known && inWords(last.Outcome, last.Blames) == inWords(now.Outcome, now.Blames) {
 		return last, nil
@@ -166,7 +166,7 @@ func (j *serverJudge) Rule(ctx context.Context, id string) (score.Ruling, error)
 func (j *serverJudge) Alarms(ctx context.Context, id string) ([]string, error) {
 	all, err := j.revisions(ctx, id)
 	var said []string
-	for _, r := range slices.Backward(all) {
+	for _, r := range all {
 		if v := r.Standing.Verdict; v.Outcome != correlator.None {
 			said = append(said, inWords(v.Outcome, blames(v)))
 		}
@@ -174,7 +174,7 @@ func (j *serverJudge) Alarms(ctx context.Context, id string) ([]string, error) {
 	return said, err
 }
 
-// revisions are what was ever said of an allocation, the newest first; none where nothing is known of it.
+// revisions are what was ever said of an allocation, the oldest first; none where nothing is known of it.
 func (j *serverJudge) revisions(ctx context.Context, id string) ([]correlator.Revision, error) {
 	var h api.History
 	err := j.get(ctx, "/api/v1/allocations/"+url.PathEscape(id)+"/history", &h)
