@@ -59,6 +59,9 @@ telemetry says so but its effects; which allocations it cost something stands in
 			if len(on.Nodes) > 0 {
 				where = " on " + strings.Join(on.Nodes, ", ")
 			}
+			if on.Way != "" {
+				where += " by " + on.Way
+			}
 			if order.For > 0 {
 				until = "for " + order.For.String()
 			}
@@ -133,23 +136,19 @@ func faultsCommand() *cobra.Command {
 }
 
 func (r *runningLab) list(ctx context.Context, out io.Writer) error {
-	on := map[string]bool{}
+	on := map[string]string{}
 	if remote, err := r.dial(); err == nil {
 		defer remote.Close()
 		if all, err := remote.On(ctx); err == nil {
 			for _, f := range all {
-				on[f.Name] = true
+				on[f.Name] = strings.TrimSuffix(" (on, by "+f.Way, ", by ") + ")"
 			}
 		}
 	}
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "FAULT\tOWNER\tSHOWS IN\tEXPECTED\tWHAT IT IS")
 	for _, f := range lab.Faults() {
-		name := f.Name
-		if on[name] {
-			name += " (on)"
-		}
-		fmt.Fprintf(w, "%s\t%s/%s\t%s\t%s\t%s\n", name, f.Layer, f.Mechanism, strings.Join(f.ShowsIn, " "), f.Expected, f.Description)
+		fmt.Fprintf(w, "%s\t%s/%s\t%s\t%s\t%s\n", f.Name+on[f.Name], f.Layer, f.Mechanism, strings.Join(f.ShowsIn, " "), f.Expected, f.Description)
 	}
 	return w.Flush()
 }

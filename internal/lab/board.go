@@ -54,7 +54,7 @@ func (l *lab) Inject(name, pool string, lasting time.Duration) (*injection, erro
 			}
 		})
 	}
-	l.log.Info("fault injected", "fault", name, "nodes", t.nodes, "for", lasting)
+	l.log.Info("fault injected", "fault", name, "nodes", t.nodes, "way", l.shown(i).Way, "for", lasting)
 	return i, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/faultline-io/faultline/provisioner"
@@ -34,6 +35,7 @@ type Config struct {
 	Stories     []string         `yaml:"stories"`   // to play; empty: all
 	Scale       float64          `yaml:"scale"`     // of every duration in the simulation: 0.5 is twice as fast
 	Open        int              `yaml:"open"`      // stories at one time, at most; 0: any number
+	Network     string           `yaml:"network"`   // of machines: namespace (one of the kernel's for each), proxy, or auto: the first where it can be had
 	Name        string           `yaml:"name"`      // before the names of its machines, where several labs share a store
 	Telemetry   telemetry.Config `yaml:"telemetry"`
 
@@ -49,7 +51,7 @@ func DefaultConfig() Config {
 		Data: "lab", Provisioner: "http://127.0.0.1:8681", NodeAPI: "127.0.0.1:8683", Ingress: "127.0.0.1:9443",
 		API: "127.0.0.1:9481", Auth: "127.0.0.1:9482", DeadAPI: "127.0.0.1:9483",
 		Hub: "127.0.0.1:9484", AAP: "127.0.0.1:9485", EDA: "127.0.0.1:9486",
-		ProvisionerFaults: "127.0.0.1:9487", Every: 2 * time.Second, Nodes: 6, Seed: 1, Scale: 1, Telemetry: telemetry.DefaultConfig(),
+		ProvisionerFaults: "127.0.0.1:9487", Every: 2 * time.Second, Nodes: 6, Network: networkAuto, Seed: 1, Scale: 1, Telemetry: telemetry.DefaultConfig(),
 	}
 	c.Telemetry.Heartbeat = 2 * time.Second
 	return c
@@ -78,6 +80,9 @@ func (c Config) Validate() error {
 	}
 	if c.Nodes < 1 || c.Nodes > 100 {
 		say("nodes: must be 1 to 100")
+	}
+	if !slices.Contains([]string{networkAuto, networkNamespace, networkProxy}, c.Network) {
+		say("network: %q is none of auto, namespace, proxy", c.Network)
 	}
 	if c.Scale <= 0 || c.Scale > 100 {
 		say("scale: must be above 0 and at most 100")

@@ -23,6 +23,7 @@ type Fault struct {
 	story     string // whose allocations meet it first; "": healthy
 	meets     meeting
 	inject    func(l *lab, t target) (heal func() error, err error)
+	way       func(l *lab, t target) string // how it is made, where there is more than one way; nil: there is one
 }
 
 // meeting says which allocations a fault can have cost something, as the lab knows from their lives.

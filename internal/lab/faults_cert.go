@@ -2,6 +2,7 @@ package lab
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -25,13 +26,13 @@ func certFaults() []Fault {
 		return Fault{
 			Name: name, Layer: "cert", Mechanism: mechanism, Description: what, ShowsIn: []string{"ingress", "node_agent", "workflow"}, Expected: expectAttributed, meets: byNode,
 			inject: func(l *lab, t target) (func() error, error) {
-				return l.onNodes(t, func(id string, n *nodeState) (func(), error) {
+				return l.onNodes(t, func(id string, n *nodeState) (func() error, error) {
 					c, err := issue(l, id)
 					if err != nil {
 						return nil, err
 					}
 					n.change(func(n *nodeState) { n.cert = &c })
-					return func() { n.change(func(n *nodeState) { n.cert = nil }) }, nil
+					return n.undo(func(n *nodeState) { n.cert = nil }), nil
 				})
 			},
 		}
@@ -79,14 +80,14 @@ func (l *lab) reconnect() {
 }
 
 // onNodes does something to each machine of the target, and undoes it.
-func (l *lab) onNodes(t target, do func(id string, n *nodeState) (func(), error)) (heal func() error, err error) {
-	var undo []func()
-	heal = func() error {
+func (l *lab) onNodes(t target, do func(id string, n *nodeState) (func() error, error)) (heal func() error, err error) {
+	var undo []func() error
+	heal = func() (err error) {
 		for _, f := range undo {
-			f()
+			err = errors.Join(err, f())
 		}
 		l.reconnect()
-		return nil
+		return err
 	}
 	for _, id := range t.nodes {
 		f, err := do(id, l.nodes[id])

@@ -18,9 +18,9 @@ func machineFaults() []Fault {
 			Name: "agent_panic", Layer: "node_agent", Mechanism: "crash", Expected: expectAttributed, ShowsIn: []string{"node_agent", "node", "workflow"}, meets: byNode,
 			Description: "the agent of one machine has a bug that ends it in the middle of a task",
 			inject: func(l *lab, t target) (func() error, error) {
-				return l.onNodes(t, func(_ string, n *nodeState) (func(), error) {
+				return l.onNodes(t, func(_ string, n *nodeState) (func() error, error) {
 					n.change(func(n *nodeState) { n.panics = true })
-					return func() { n.change(func(n *nodeState) { n.panics = false }) }, nil
+					return n.undo(func(n *nodeState) { n.panics = false }), nil
 				})
 			},
 		},

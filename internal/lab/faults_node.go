@@ -5,9 +5,9 @@ import "time"
 func nodeFaults() []Fault {
 	on := func(set func(*nodeState, bool)) func(*lab, target) (func() error, error) {
 		return func(l *lab, t target) (func() error, error) {
-			return l.onNodes(t, func(_ string, n *nodeState) (func(), error) {
+			return l.onNodes(t, func(_ string, n *nodeState) (func() error, error) {
 				n.change(func(n *nodeState) { set(n, true) })
-				return func() { n.change(func(n *nodeState) { set(n, false) }) }, nil
+				return n.undo(func(n *nodeState) { set(n, false) }), nil
 			})
 		}
 	}
@@ -31,9 +31,10 @@ func nodeFaults() []Fault {
 		},
 		{
 			Name: "network_partition", Layer: "network", Mechanism: "timeout", Expected: expectAttributed, ShowsIn: []string{"node_agent", "workflow"}, meets: byNode,
-			Description: "packets between one machine and the ingress are dropped",
+			Description: "packets between one machine and the ingress are dropped: by the kernel where the lab runs as root on Linux (network namespaces), else by a proxy",
+			way:         func(l *lab, t target) string { return l.nodes[t.nodes[0]].path.way() },
 			inject: func(l *lab, t target) (func() error, error) {
-				return l.onNodes(t, func(_ string, n *nodeState) (func(), error) { return n.path.cut() })
+				return l.onNodes(t, func(_ string, n *nodeState) (func() error, error) { return n.path.cut() })
 			},
 		},
 	}

@@ -101,6 +101,10 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	if l.pki, err = newPKI(c.Data, specs, time.Now()); err != nil {
 		return err
 	}
+	if err := l.joinNetworks(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.leaveNetworks()) }()
 	plain := &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute}
 	l.keep(plain)
 	defer l.closeIdle()
@@ -191,6 +195,11 @@ func (l *lab) serve(ctx context.Context, work *errgroup.Group) {
 		{l.outlets.auth, l.auth}, {l.outlets.api, l.api}, {newHandshakes(at.ingress, l.ingress.tlsConfig(l.pki), proxy), l.ingress},
 	} {
 		work.Go(func() error { return service.ServeOn(ctx, p.listener, p.handler, grace) })
+	}
+	for _, listener := range at.gateways {
+		work.Go(func() error {
+			return service.ServeOn(ctx, newHandshakes(listener, l.ingress.tlsConfig(l.pki), proxy), l.ingress, grace)
+		})
 	}
 	for _, u := range []*upstream{east, west, nodes} {
 		work.Go(func() error { u.watch(ctx, time.Second, proxy); return nil })

@@ -85,6 +85,11 @@ func (n *nodeState) change(f func(*nodeState)) {
 	}
 }
 
+// undo is a change that is made later.
+func (n *nodeState) undo(f func(*nodeState)) func() error {
+	return func() error { n.change(f); return nil }
+}
+
 // whileRuns calls life each time that somebody starts the machine's agent, with a context that ends when it is
 // killed, until ctx ends.
 func (n *nodeState) whileRuns(ctx context.Context, life func(context.Context)) {

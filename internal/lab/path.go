@@ -8,21 +8,38 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/faultline-io/faultline/internal/lab/namespace"
 )
 
 // dialTime is how long a dial waits for an answer.
 const dialTime = 3 * time.Second
 
-// path is the network between two parties. Cut, it drops packets: dials are never answered, and what was
-// connected stands still until it gives up. The zero value is whole.
+// path is the network between a machine and the ingress. Cut, it drops packets: dials are never answered, and what
+// was connected stands still until it gives up. The zero value is whole, and this process stands for the network.
 type path struct {
+	own   *namespace.Network // of the machine; nil: it has none
+	front string             // address of the ingress, as seen from own
+
 	mu   sync.Mutex
 	hole *hole
 	live map[*cable]bool
 }
 
-// dial connects, or into the void.
+// way says how packets are dropped.
+func (p *path) way() string {
+	if p.own != nil {
+		return "network namespace (interface " + p.own.Name() + " is down)"
+	}
+	return "proxy"
+}
+
+// dial connects, or into the void. Whoever has a network of their own dials the ingress, whatever the address: they
+// cannot see any other part of this machine.
 func (p *path) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if p.own != nil {
+		return p.own.Dial(ctx, network, p.front)
+	}
 	p.mu.Lock()
 	hole := p.hole
 	p.mu.Unlock()
@@ -50,7 +67,10 @@ func (p *path) dial(ctx context.Context, network, address string) (net.Conn, err
 }
 
 // cut drops packets from now on; the returned function mends it.
-func (p *path) cut() (mend func(), err error) {
+func (p *path) cut() (mend func() error, err error) {
+	if p.own != nil {
+		return p.own.Mend, p.own.Cut()
+	}
 	h, err := digHole()
 	if err != nil {
 		return nil, err
@@ -61,11 +81,12 @@ func (p *path) cut() (mend func(), err error) {
 		_ = c.Conn.Close() // whoever waits for bytes is told that the connection timed out
 	}
 	p.mu.Unlock()
-	return func() {
+	return func() error {
 		p.mu.Lock()
 		p.hole = nil
 		p.mu.Unlock()
 		h.close()
+		return nil
 	}, nil
 }
 

@@ -37,6 +37,7 @@ type On struct {
 	Name  string    `json:"name"`
 	Since time.Time `json:"since"`
 	Nodes []string  `json:"nodes,omitempty"`
+	Way   string    `json:"way,omitempty"` // how it is made, where there is more than one way
 }
 
 // Order is a wish for a fault.
@@ -113,7 +114,7 @@ func (l *lab) orders() http.Handler {
 			answer(w, nil, err)
 			return
 		}
-		answer(w, On{o.Name, i.from, i.target.nodes}, nil)
+		answer(w, l.shown(i), nil)
 	})
 	m.HandleFunc("DELETE /faults", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, struct{}{}, l.Heal(r.URL.Query().Get("name")))
@@ -127,10 +128,19 @@ func (l *lab) ons() []On {
 	out := []On{}
 	for _, i := range l.board.injections {
 		if i.to.IsZero() {
-			out = append(out, On{i.fault.Name, i.from, i.target.nodes})
+			out = append(out, l.shown(i))
 		}
 	}
 	return out
+}
+
+// shown is an injection as orders are answered.
+func (l *lab) shown(i *injection) On {
+	on := On{Name: i.fault.Name, Since: i.from, Nodes: i.target.nodes}
+	if i.fault.way != nil {
+		on.Way = i.fault.way(l, i.target)
+	}
+	return on
 }
 
 func (l *lab) lived() []Lived {

@@ -10,7 +10,8 @@ import (
 // sockets is where the lab's own parts listen, and where one of them should and doesn't.
 type sockets struct {
 	ingress, api, auth net.Listener
-	hub, aap, eda      net.Listener // nil where the lab runs no providers
+	hub, aap, eda      net.Listener   // nil where the lab runs no providers
+	gateways           []net.Listener // the ingress, in networks of machines
 	dead               string
 }
 
@@ -56,7 +57,7 @@ func answers(ctx context.Context, address string) bool {
 
 // close may be called again, and after a server has closed its own.
 func (s *sockets) close() {
-	for _, l := range []net.Listener{s.ingress, s.api, s.auth, s.hub, s.aap, s.eda} {
+	for _, l := range append([]net.Listener{s.ingress, s.api, s.auth, s.hub, s.aap, s.eda}, s.gateways...) {
 		if l != nil {
 			_ = l.Close()
 		}
