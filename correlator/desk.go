@@ -211,7 +211,27 @@ func (d *Desk) Holds(allocation string) (holds, begun bool) {
 	return f != nil, f != nil && f.begun
 }
 
-// Begun notes that all that the store knows of an allocation is on the desk.
+// First is the earliest time that a record of an allocation on the desk states, 0 where there is none.
+func (d *Desk) First(allocation string) int64 {
+	f := d.folders[allocation]
+	if f == nil || len(f.events) == 0 {
+		return 0
+	}
+	first := f.events[0].Time
+	for _, e := range f.events[1:] {
+		first = min(first, e.Time)
+	}
+	return first
+}
+
+// Whole notes that an allocation lies on the desk from its beginning.
+func (d *Desk) Whole(allocation string) {
+	if f := d.folders[allocation]; f != nil {
+		f.begun = true
+	}
+}
+
+// Begun notes that all that the store knows of an allocation has been read, and is on the desk.
 func (d *Desk) Begun(allocation string) {
 	if f := d.folders[allocation]; f != nil {
 		f.begun, f.arrived = true, nil

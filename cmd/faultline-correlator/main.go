@@ -108,7 +108,7 @@ func run(ctx context.Context, path string) error {
 	server := api.New(store, p, rules.All(), log, ops.Registry)
 	group, within := errgroup.WithContext(ctx)
 	if cfg.Judging.Enabled {
-		judges := live.New(cfg.Judging, live.Sources{Library: store, Ledger: store, Feed: store, Roster: store, Diary: store}, p, rules.All(), log, ops.Registry)
+		judges := live.New(cfg.Judging, live.Sources{Library: store, Ledger: store, Feed: store, Roster: store, Diary: store, Beginnings: store}, p, rules.All(), log, ops.Registry)
 		group.Go(func() error { return judges.Run(within) })
 	}
 	group.Go(func() error {

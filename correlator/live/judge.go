@@ -115,6 +115,9 @@ func (s *Service) judge(ctx context.Context, begun time.Time) error {
 		return nil
 	}
 	turns := s.queue.all()
+	if err := s.whole(ctx, turns); err != nil {
+		return err
+	}
 	if err := s.recall(ctx, turns); err != nil {
 		return err
 	}

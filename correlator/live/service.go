@@ -22,6 +22,8 @@ type Sources struct {
 	Feed    Feed
 	Roster  Roster
 	Diary   correlator.Diary // nil: the profile's budgets alone say what is late
+	// Beginnings may be nil: then the story is read of each allocation that nobody is heard to request.
+	Beginnings Beginnings
 }
 
 // Service judges allocations as their records arrive.
@@ -44,6 +46,7 @@ type Service struct {
 	together *correlator.Together
 	loader   *loader
 
+	began                                   time.Time // when following began
 	leased, adopted, counted, stirs, learnt time.Time
 	failing                                 bool
 	general, signs                          bool // see stirred
@@ -87,7 +90,7 @@ func name() string {
 // Run follows, judges and writes until ctx ends. A store that is away is waited for: nothing is lost by it,
 // since every verdict that is asked for is judged anew.
 func (s *Service) Run(ctx context.Context) error {
-	s.follow = newFollower(s.from.Feed, s.now().Add(-longOverlap))
+	s.follows(s.now())
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { s.loader.run(ctx); return nil })
 	group.Go(func() error {

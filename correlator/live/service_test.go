@@ -147,7 +147,7 @@ func newStage(t *testing.T, st *store, replica string) *stage {
 		t.Fatal(err)
 	}
 	g := &stage{store: st, clock: story.Day.Add(12 * time.Hour), reg: prometheus.NewRegistry()}
-	g.Service = New(cfg, Sources{st, st, st, st, st}, st.profile, rules.All(), slog.New(slog.DiscardHandler), g.reg)
+	g.Service = New(cfg, Sources{Library: st, Ledger: st, Feed: st, Roster: st, Diary: st}, st.profile, rules.All(), slog.New(slog.DiscardHandler), g.reg)
 	g.now = func() time.Time { return g.clock }
 	g.follow = newFollower(st, g.clock.Add(-time.Minute))
 	return g
@@ -182,8 +182,17 @@ func newStore(t *testing.T) *store {
 	return &store{Ledger: &memory.Ledger{}, profile: p}
 }
 
-// What is kept in the end is what judging the whole story says, for every story.
+// What is kept in the end is what judging the whole story says, for every story: read where nobody said "requested", and
+// left unread where the store says that nothing came before.
 func TestWhatIsKeptIsWhatTheWholeStorySays(t *testing.T) {
+	t.Run("read", func(t *testing.T) { testWhatIsKept(t, func(*stage) {}) })
+	t.Run("begun here", func(t *testing.T) {
+		testWhatIsKept(t, func(g *stage) { g.from.Beginnings, g.Service.began = g.store, time.Unix(0, 0) })
+	})
+}
+
+func testWhatIsKept(t *testing.T, set func(*stage)) {
+	t.Helper()
 	all, err := story.Load("../testdata/scenarios")
 	if err != nil {
 		t.Fatal(err)
@@ -191,6 +200,7 @@ func TestWhatIsKeptIsWhatTheWholeStorySays(t *testing.T) {
 	for _, one := range all {
 		st := newStore(t)
 		g := newStage(t, st, "r-1")
+		set(g)
 		for chunk := range slices.Chunk(one.Records, 7) {
 			g.clock = g.clock.Add(time.Second)
 			st.take(g.clock, chunk...)
