@@ -34,7 +34,7 @@ func createDefaultConfig() component.Config {
 	queue.QueueSize = 1_000_000
 	queue.NumConsumers = 2
 	queue.Batch = configoptional.Some(exporterhelper.BatchConfig{
-		FlushTimeout: 200 * time.Millisecond, Sizer: exporterhelper.RequestSizerTypeItems, MinSize: 8192, MaxSize: 65536,
+		FlushTimeout: time.Second, Sizer: exporterhelper.RequestSizerTypeItems, MinSize: 8192, MaxSize: 65536,
 	})
 	return &Config{
 		CreateSchema:  true,
