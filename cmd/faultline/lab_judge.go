@@ -49,6 +49,16 @@ func (j *fileJudge) Rule(_ context.Context, id string) (score.Ruling, error) {
 	return j.rule(id), nil
 }
 
+// Trouble implements score.Judge.
+func (j *fileJudge) Trouble(_ context.Context, id string) ([]time.Time, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.gather(); err != nil || j.cases[id] == nil {
+		return nil, err
+	}
+	return troubleIn(j.cases[id].Allocation(rules.All())), nil
+}
+
 // Alarms implements score.Judge.
 func (j *fileJudge) Alarms(ctx context.Context, id string) ([]string, error) {
 	if _, err := j.Rule(ctx, id); err != nil {
@@ -62,7 +72,8 @@ func (j *fileJudge) rule(id string) score.Ruling {
 	if c == nil {
 		return score.Ruling{}
 	}
-	r := rulingOf(c.Allocation(rules.All()))
+	v := c.Allocation(rules.All()).Verdict
+	r := score.Ruling{Outcome: v.Outcome, Blames: blames(v)}
 	if words := inWords(r.Outcome, r.Blames); r.Outcome != correlator.None && (len(j.said[id]) == 0 || j.said[id][len(j.said[id])-1] != words) {
 		j.said[id] = append(j.said[id], words)
 	}
@@ -124,11 +135,8 @@ func (j *fileJudge) follow(name string) error {
 }
 
 // serverJudge asks a running correlator what it has said by itself, as records arrived: what somebody would have been
-// told who looked then. The timeline is asked for only where something new was said. One goroutine's.
-type serverJudge struct {
-	question
-	ruled map[string]score.Ruling // by allocation: the last one
-}
+// told who looked then.
+type serverJudge struct{ question }
 
 // Rule implements score.Judge.
 func (j *serverJudge) Rule(ctx context.Context, id string) (score.Ruling, error) {
@@ -140,26 +148,17 @@ func (j *serverJudge) Rule(ctx context.Context, id string) (score.Ruling, error)
 		return score.Ruling{}, nil //nolint:nilerr // nothing was said yet, or the server is away: not judged yet
 	}
 	newest := all[len(all)-1].Standing.Verdict
-	now := score.Ruling{Outcome: newest.Outcome, Blames: blames(newest)}
-	last, known := j.ruled[id]
-	if known && inWords(last.Outcome, last.Blames) == inWords(now.Outcome, now.Blames) {
-		return last, nil
+	return score.Ruling{Outcome: newest.Outcome, Blames: blames(newest)}, nil
+}
+
+// Trouble implements score.Judge.
+func (j *serverJudge) Trouble(ctx context.Context, id string) ([]time.Time, error) {
+	var a correlator.Allocation
+	err := j.get(ctx, "/api/v1/allocations/"+url.PathEscape(id), &a)
+	if r := (refusal{}); errors.As(err, &r) && r.status == http.StatusNotFound {
+		return nil, nil
 	}
-	if now.Outcome != correlator.None {
-		var a correlator.Allocation
-		if err := j.get(ctx, "/api/v1/allocations/"+url.PathEscape(id), &a); err != nil {
-			if ctx.Err() != nil {
-				return now, err
-			}
-			return now, nil //nolint:nilerr // it is read at the next look
-		}
-		now.Trouble = rulingOf(a).Trouble
-	}
-	if j.ruled == nil {
-		j.ruled = map[string]score.Ruling{}
-	}
-	j.ruled[id] = now
-	return now, nil
+	return troubleIn(a), err
 }
 
 // Alarms implements score.Judge.
@@ -184,14 +183,14 @@ func (j *serverJudge) revisions(ctx context.Context, id string) ([]correlator.Re
 	return h.Revisions, err
 }
 
-func rulingOf(a correlator.Allocation) score.Ruling {
-	r := score.Ruling{Outcome: a.Verdict.Outcome, Blames: blames(a.Verdict)}
+// troubleIn are the times of an allocation's failure records, and of the lapses of what was owed.
+func troubleIn(a correlator.Allocation) (out []time.Time) {
 	for _, e := range a.Timeline {
 		if e.Kind == "gap" || e.Severity == "error" || e.Severity == "fatal" {
-			r.Trouble = append(r.Trouble, time.Unix(0, int64(e.Time)))
+			out = append(out, time.Unix(0, int64(e.Time)))
 		}
 	}
-	return r
+	return out
 }
 
 // blames are the owners that a verdict names, each once, the strongest first.

@@ -63,6 +63,11 @@ func (w *watch) result(ctx context.Context) (Result, error) {
 		}
 	}
 	for id, v := range w.seen {
+		if v.life.Faults == 1 && v.life.Cost {
+			if err := w.dated(ctx, id, v); err != nil {
+				return r, err
+			}
+		}
 		for _, b := range v.wrong {
 			if !slices.Contains(r.Detours, b) {
 				r.Detours = append(r.Detours, b)
@@ -102,18 +107,24 @@ func (w *watch) result(ctx context.Context) (Result, error) {
 // tooShort says whether the fault was healed before anybody had the time to judge what it did to an allocation, which
 // then ended as it should and was never blamed on anybody.
 func (w *watch) tooShort(v *watched) bool {
-	return v.right.IsZero() && v.last.Outcome == none && len(v.wrong) == 0 && v.life.AsWritten && v.life.Ended.After(w.healed) && w.healed.Sub(v.visible(w.since)) < Limit
+	return v.right.IsZero() && v.last.Outcome == none && len(v.wrong) == 0 && v.life.AsWritten && v.life.Ended.After(w.healed) && w.healed.Sub(v.visible) < Limit
 }
 
-// visible is when the fault began to show at an allocation: its first failure record or the lapse of what was owed, else
+// dated says when the fault began to show at an allocation: its first failure record or the lapse of what was owed, else
 // the time at which the lab knew that it cost something, as where a view merely stands still.
-func (v *watched) visible(since time.Time) time.Time {
-	for _, t := range v.last.Trouble {
-		if t.After(since) {
-			return t
+func (w *watch) dated(ctx context.Context, id string, v *watched) error {
+	v.visible = v.paid
+	trouble, err := w.stage.Judge.Trouble(ctx, id)
+	if err != nil {
+		return fmt.Errorf("read the trouble of %s: %w", id, err)
+	}
+	for _, t := range trouble {
+		if t.After(w.since) {
+			v.visible = t
+			return nil
 		}
 	}
-	return v.paid
+	return nil
 }
 
 // affected scores one allocation that the fault cost something: its owner was named in time, and nobody else is
@@ -123,7 +134,7 @@ func (w *watch) affected(id string, v *watched, r *Result, miss func(string, str
 		miss(id, "is said to be %s", say(v.last))
 		return
 	}
-	took := max(0, v.right.Sub(v.visible(w.since)))
+	took := max(0, v.right.Sub(v.visible))
 	r.Slowest = max(r.Slowest, took)
 	switch {
 	case took > Limit:

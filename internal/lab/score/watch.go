@@ -16,13 +16,15 @@ const Limit = 60 * time.Second
 type Ruling struct {
 	Outcome string // none, attributed, contested, undetermined; "": nothing is known of the allocation
 	Blames  []string
-	Trouble []time.Time // failure records in its timeline, and the lapses of what was owed
 }
 
 // Judge gives verdicts.
 type Judge interface {
 	// Rule judges one allocation by what is known now.
 	Rule(ctx context.Context, allocation string) (Ruling, error)
+	// Trouble gives the times of the failure records in an allocation's timeline, and of the lapses of what was owed, in
+	// the timeline's order.
+	Trouble(ctx context.Context, allocation string) ([]time.Time, error)
 	// Alarms lists what was ever said of an allocation but "none".
 	Alarms(ctx context.Context, allocation string) ([]string, error)
 }
@@ -41,10 +43,11 @@ type watched struct {
 	life  lab.Lived
 	last  Ruling
 	right time.Time // first right ruling
-	since time.Time // of the fault
 	paid  time.Time // when the lab first knew that it cost something: a request, its end, or the time for its step
 	exact bool      // the mechanism was named, too
 	wrong []string  // other owners that were named on the way
+
+	visible time.Time // when the fault began to show; found in the end
 }
 
 func (s *Stage) pause(ctx context.Context) error {
@@ -207,7 +210,7 @@ func (w *watch) look(ctx context.Context) error {
 		}
 		v := w.seen[life.AllocationID]
 		if v == nil {
-			v = &watched{since: w.since}
+			v = &watched{}
 			w.seen[life.AllocationID] = v
 		}
 		v.life = life
