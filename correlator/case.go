@@ -37,6 +37,7 @@ type Case struct {
 	around   *surroundings       // what belongs to nobody, shared by all cases
 	others   *signs              // what layers said of anyone; nil where nobody else is known
 	borrowed []*Event            // signs of life of other allocations that were given to rules
+	grace    int64               // how long before Now what was observed may still be under way
 }
 
 // Cases groups a gathering by allocation, in order of their ids.

@@ -150,13 +150,15 @@ type Judged struct {
 	Standing Standing
 	Arrived  []*Event   // since it was last judged
 	Finished []Finished // its steps that came to their proper end, those given before among them
+	Waits    bool       // a deadline has passed, and what met it may still be under way: judge again when that has settled
 }
 
 // Learn takes what steps took lately; nil forgets it.
 func (d *Desk) Learn(took Durations) { d.took = took }
 
-// Judge gives how things stand with an allocation. ok is false where the desk has nothing of it.
-func (d *Desk) Judge(allocation string, now int64) (out Judged, ok bool) {
+// Judge gives how things stand with an allocation. What was observed until settled (0: ever) is here or never comes: a
+// deadline that passed later is not held against anybody yet. ok is false where the desk has nothing of it.
+func (d *Desk) Judge(allocation string, settled int64) (out Judged, ok bool) {
 	f := d.folders[allocation]
 	if f == nil {
 		return Judged{}, false
@@ -176,10 +178,13 @@ func (d *Desk) Judge(allocation string, now int64) (out Judged, ok bool) {
 		delete(d.folders, allocation)
 		return Judged{}, false
 	}
-	c := &Case{ID: allocation, Profile: d.profile, Index: d.index, Now: max(d.now, now), Durations: d.took, others: &d.signs}
+	c := &Case{ID: allocation, Profile: d.profile, Index: d.index, Now: d.now, Durations: d.took, others: &d.signs}
 	c.Events, c.families = order(own)
 	c.Context = d.around(own)
 	c.Lifecycle = readLifecycle(c)
+	if settled != 0 {
+		c.grace = max(0, d.now-settled)
+	}
 	c.Troubles = findTroubles(c)
 	s := c.Standing(d.rules)
 	arrived := f.arrived
@@ -193,7 +198,7 @@ func (d *Desk) Judge(allocation string, now int64) (out Judged, ok bool) {
 		}
 	}
 	f.judged = d.high
-	return Judged{s, arrived, c.Lifecycle.finished(allocation)}, true
+	return Judged{s, arrived, c.Lifecycle.finished(allocation), c.grace > 0 && slices.ContainsFunc(c.Obligations(), c.waitsFor)}, true
 }
 
 // home notes that a machine's records are an allocation's.

@@ -116,12 +116,15 @@ func (c *Case) owesEnd(out []*Obligation, j *Run) []*Obligation {
 // it, or its layer, was seen after the deadline; otherwise nobody can tell: that is the rules' matter.
 func overdueTroubles(c *Case) []*Trouble {
 	for _, o := range c.Obligations() {
-		if o.Overdue(c.Now) {
+		if o.Overdue(c.Now - c.grace) {
 			return []*Trouble{o.trouble()}
 		}
 	}
 	return nil
 }
+
+// waitsFor says whether an obligation's time is over and what met it may still be under way.
+func (c *Case) waitsFor(o *Obligation) bool { return o.Overdue(c.Now) && !o.Overdue(c.Now-c.grace) }
 
 // events are the records of a run's moves.
 func (r *Run) events() []*Event {

@@ -27,10 +27,12 @@ func (s *Service) take(ctx context.Context, now time.Time) error {
 		s.enqueue(touched, 0)
 	}
 	found, err := s.follow.look(ctx, now)
+	defer s.settle(now)
 	if len(found) == 0 {
 		return err
 	}
 	s.metrics.rows.Add(float64(len(found)))
+	s.pace.note(now, found)
 	// A page at a time, so that the time of arrival of what waits is known by page at least.
 	const page = 500
 	for len(found) > 0 {
@@ -98,6 +100,8 @@ func (s *Service) sweep(now time.Time) {
 		case !holds:
 			s.forget(id)
 		case w.standing == nil:
+		case w.waits:
+			s.queue.add(id, false, 0)
 		case w.standing.AtRest():
 			if now.UnixNano()-s.desk.Heard(id) > int64(restAfter) {
 				s.drop(id)
@@ -181,7 +185,7 @@ func (s *Service) judgeOne(t turn) {
 		return
 	}
 	w, standing, arrived := s.words[t.id], judged.Standing, judged.Arrived
-	w.looked = begun
+	w.looked, w.waits = begun, judged.Waits
 	s.together.Add(&standing)
 	s.together.Weigh(&standing, s.profile)
 	s.note(w, judged.Finished)
@@ -223,7 +227,7 @@ func (s *Service) safely(id string) (judged correlator.Judged, ok bool) {
 			s.log.Error("judging an allocation panicked; it is left out until something arrives", "allocation_id", id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
-	return s.desk.Judge(id, 0)
+	return s.desk.Judge(id, s.settled)
 }
 
 // ruleOf reads the rule's name out of the finding that it was left out.

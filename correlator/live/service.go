@@ -45,6 +45,8 @@ type Service struct {
 	unfiled  []correlator.Finished
 	together *correlator.Together
 	loader   *loader
+	pace     *pace
+	settled  int64 // what was observed until then is on the desk
 
 	began                                   time.Time // when following began
 	leased, adopted, counted, stirs, learnt time.Time
@@ -58,6 +60,7 @@ type word struct {
 	judgedAt int64
 	high     int64 // the ingest high-water mark
 	looked   time.Time
+	waits    bool          // for what may still be under way
 	filed    map[part]bool // its steps that the diary has
 }
 
@@ -68,7 +71,7 @@ func New(cfg Config, from Sources, p *profile.Profile, rules []correlator.Rule, 
 	}
 	s := &Service{
 		cfg: cfg, from: from, profile: p, log: log, now: time.Now, metrics: newMetrics(reg, p), share: newShare(cfg.Replica), queue: newQueue(),
-		words: map[string]*word{}, together: correlator.NewTogether(), loader: newLoader(from.Library),
+		words: map[string]*word{}, together: correlator.NewTogether(), loader: newLoader(from.Library), pace: newPace(),
 	}
 	opt := correlator.DefaultDeskOptions()
 	opt.Total, opt.Mine = cfg.Records, s.share.mine

@@ -166,7 +166,11 @@ func (g *stage) settle(t *testing.T) {
 			g.loader.read = append(g.loader.read, loaded{id: id, story: s})
 		}
 		g.clock = g.clock.Add(g.cfg.Interval)
-		if g.queue.len() == 0 && g.loader.behind() == 0 {
+		waits := false
+		for _, w := range g.words {
+			waits = waits || w.waits
+		}
+		if g.queue.len() == 0 && g.loader.behind() == 0 && !waits {
 			return
 		}
 	}

@@ -1,0 +1,87 @@
+package score
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/lab"
+)
+
+// said is a judge that knows when an allocation was in trouble.
+type said struct {
+	trouble []time.Time
+	err     error
+}
+
+func (s said) Rule(context.Context, string) (Ruling, error)         { return Ruling{}, nil }
+func (s said) Alarms(context.Context, string) ([]string, error)     { return nil, nil }
+func (s said) Trouble(context.Context, string) ([]time.Time, error) { return s.trouble, s.err }
+
+var on = time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) // when the fault was made
+
+func at(seconds int) time.Time { return on.Add(time.Duration(seconds) * time.Second) }
+
+func watching(judge Judge) *watch {
+	return &watch{stage: &Stage{Judge: judge}, since: on, healed: at(30), fault: lab.Fault{Layer: "cert", Mechanism: "expired", Expected: attributed}}
+}
+
+// A fault is visible from the first trouble after it was made; what was there before is not its.
+func TestVisible(t *testing.T) {
+	f := func(want time.Time, trouble ...time.Time) {
+		t.Helper()
+		v := &watched{paid: at(20)}
+		if err := watching(said{trouble: trouble}).dated(t.Context(), "a-1", v); err != nil || !v.visible.Equal(want) {
+			t.Errorf("visible from %s, want %s (%v)", v.visible, want, err)
+		}
+	}
+	f(at(20))
+	f(at(20), at(-5))
+	f(at(3), at(-5), at(3), at(9))
+	broken := errors.New("the server is away")
+	if err := watching(said{err: broken}).dated(t.Context(), "a-1", &watched{}); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}
+
+// Right is who names the fault's layer and nobody else, in time, and says so in the end.
+func TestAffected(t *testing.T) {
+	right, other := Ruling{attributed, []string{"cert/expired"}}, Ruling{attributed, []string{"api/error"}}
+	f := func(name string, v watched, wantRight, wantExact int, wantMiss string) {
+		t.Helper()
+		v.visible = at(2)
+		r, missed := Result{}, ""
+		watching(said{}).affected("a-1", &v, &r, func(_, format string, args ...any) { missed = fmt.Sprintf(format, args...) })
+		if r.Right != wantRight || r.Exact != wantExact || missed != wantMiss {
+			t.Errorf("%s: %+v, missed %q", name, r, missed)
+		}
+	}
+	f("named", watched{right: at(5), last: right, exact: true}, 1, 1, "")
+	f("the layer alone", watched{right: at(5), last: Ruling{attributed, []string{"cert/unknown_ca"}}}, 1, 0, "")
+	f("never", watched{last: other}, 0, 0, "is said to be attributed api/error")
+	f("nothing said", watched{}, 0, 0, "is said to be nothing at all")
+	f("late", watched{right: at(63), last: right}, 0, 0, "was judged right later than 1m0s after it was visible")
+	f("not in the end", watched{right: at(5), last: other}, 0, 0, "was judged right, and in the end is said to be attributed api/error")
+	f("made good", watched{right: at(5), last: Ruling{Outcome: none}, life: lab.Lived{AsWritten: true}}, 1, 0, "")
+	f("two owners", watched{right: at(5), last: Ruling{attributed, []string{"cert/expired", "api/error"}}}, 0, 0,
+		"was judged right, and in the end is said to be attributed cert/expired and api/error")
+}
+
+// Nobody need be named where the fault was healed before anybody had the time to judge.
+func TestTooShort(t *testing.T) {
+	f := func(want bool, v watched) {
+		t.Helper()
+		v.visible = at(2)
+		if got := watching(said{}).tooShort(&v); got != want {
+			t.Errorf("%+v: %t", v, got)
+		}
+	}
+	delayed := lab.Lived{AsWritten: true, Ended: at(40)}
+	f(true, watched{last: Ruling{Outcome: none}, life: delayed})
+	f(false, watched{last: Ruling{Outcome: none}, life: delayed, wrong: []string{"api/error"}})
+	f(false, watched{last: Ruling{Outcome: none}, life: lab.Lived{Ended: at(40)}})
+	f(false, watched{last: Ruling{Outcome: none}, life: lab.Lived{AsWritten: true, Ended: at(20)}})
+	f(false, watched{life: delayed})
+}
