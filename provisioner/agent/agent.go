@@ -144,6 +144,10 @@ func (a *Agent) heartbeats(ctx context.Context) {
 		callCtx, cancel := context.WithTimeout(telemetry.Unbound(ctx), a.config.Timeout)
 		err := a.way.call(callCtx, http.MethodPost, path, rest.HeartbeatRequest{BootID: a.config.BootID}, nil)
 		cancel()
+		if err != nil && ctx.Err() == nil {
+			// Nobody's record, as the claim's is: what keeps it from reporting an old task keeps it from the next one's.
+			a.says.Log(ctx, telemetry.Warn, "heartbeat: "+err.Error())
+		}
 		if said := a.clock.apart(); err == nil && said != "" && warned == "" {
 			a.says.Log(ctx, telemetry.Warn, "clock: "+said)
 			warned = said

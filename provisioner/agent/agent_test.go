@@ -226,6 +226,22 @@ func TestClocks(t *testing.T) {
 	apart(-30*time.Minute, "clock: this machine's clock is 30m0s behind the node API's")
 }
 
+// An agent that does not get through says so in its own name, and not only in that of the task whose result it holds.
+func TestHeartbeatsThatFail(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t, time.Hour)
+	p.intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		if filepath.Base(r.URL.Path) != "heartbeat" {
+			return false
+		}
+		http.Error(w, "no route", http.StatusBadGateway)
+		return true
+	})
+	var said words
+	p.start(p.config("n-1"), said.machine(), worker(t))
+	p.until("it says so", func() bool { return said.have("heartbeat: ", "502") })
+}
+
 // What somebody on the way says is not the node API's word: a result is kept until it has arrived.
 func TestResultsOutliveTheWay(t *testing.T) {
 	t.Parallel()
