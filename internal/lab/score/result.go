@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -63,11 +64,6 @@ func (w *watch) result(ctx context.Context) (Result, error) {
 		}
 	}
 	for id, v := range w.seen {
-		if v.life.Faults == 1 && v.life.Cost {
-			if err := w.dated(ctx, id, v); err != nil {
-				return r, err
-			}
-		}
 		for _, b := range v.wrong {
 			if !slices.Contains(r.Detours, b) {
 				r.Detours = append(r.Detours, b)
@@ -83,12 +79,22 @@ func (w *watch) result(ctx context.Context) (Result, error) {
 			}
 			continue
 		}
-		if w.tooShort(v) {
+		short, err := w.tooShort(ctx, id, v)
+		if err != nil {
+			return r, err
+		}
+		if short {
 			r.Grazed++
 			continue
 		}
 		r.Affected++
-		w.affected(id, v, &r, miss)
+		if err := w.affected(ctx, id, v, &r, miss); err != nil {
+			return r, err
+		}
+	}
+	var err error
+	if r.Slowest, err = w.slowest(ctx); err != nil {
+		return r, err
 	}
 	if r.Affected == 0 {
 		miss("", "it cost no allocation anything")
@@ -106,36 +112,82 @@ func (w *watch) result(ctx context.Context) (Result, error) {
 
 // tooShort says whether the fault was healed before anybody had the time to judge what it did to an allocation, which
 // then ended as it should and was never blamed on anybody.
-func (w *watch) tooShort(v *watched) bool {
-	return v.right.IsZero() && v.last.Outcome == none && len(v.wrong) == 0 && v.life.AsWritten && v.life.Ended.After(w.healed) && w.healed.Sub(v.visible) < Limit
+func (w *watch) tooShort(ctx context.Context, id string, v *watched) (bool, error) {
+	if !v.right.IsZero() || v.last.Outcome != none || len(v.wrong) > 0 || !v.life.AsWritten || !v.life.Ended.After(w.healed) {
+		return false, nil
+	}
+	visible, err := w.visible(ctx, id, v)
+	return w.healed.Sub(visible) < Limit, err
 }
 
-// dated says when the fault began to show at an allocation: its first failure record or the lapse of what was owed, else
-// the time at which the lab knew that it cost something, as where a view merely stands still.
-func (w *watch) dated(ctx context.Context, id string, v *watched) error {
-	v.visible = v.paid
+// visible is when the fault began to show at an allocation: its first failure record or the lapse of what was owed, else
+// the time at which the lab knew that it cost something, as where a view merely stands still. A judge may have to read
+// a whole story for it: it is asked once, and only of those of whom it decides something.
+func (w *watch) visible(ctx context.Context, id string, v *watched) (time.Time, error) {
+	if !v.visible.IsZero() {
+		return v.visible, nil
+	}
 	trouble, err := w.stage.Judge.Trouble(ctx, id)
 	if err != nil {
-		return fmt.Errorf("read the trouble of %s: %w", id, err)
+		return time.Time{}, fmt.Errorf("read the trouble of %s: %w", id, err)
 	}
-	for _, t := range trouble {
-		if t.After(w.since) {
-			v.visible = t
-			return nil
+	v.visible = v.paid
+	if i := slices.IndexFunc(trouble, func(t time.Time) bool { return t.After(w.since) }); i >= 0 {
+		v.visible = trouble[i]
+	}
+	return v.visible, nil
+}
+
+// atMost is how long it can have taken at most until an allocation was judged right: nothing was visible before the fault
+// was there, nor before the allocation was.
+func (w *watch) atMost(v *watched) time.Duration {
+	if v.life.Began.After(w.since) {
+		return v.right.Sub(v.life.Began)
+	}
+	return v.right.Sub(w.since)
+}
+
+// slowest is the longest time from visible to right. Those that may have taken longest are looked at first, until none that
+// is left can have taken longer.
+func (w *watch) slowest(ctx context.Context) (longest time.Duration, err error) {
+	var judged []string
+	for id, v := range w.seen {
+		if v.life.Faults == 1 && v.life.Cost && !v.right.IsZero() {
+			judged = append(judged, id)
 		}
 	}
-	return nil
+	slices.SortFunc(judged, func(a, b string) int {
+		return cmp.Or(cmp.Compare(w.atMost(w.seen[b]), w.atMost(w.seen[a])), cmp.Compare(a, b))
+	})
+	for _, id := range judged {
+		v := w.seen[id]
+		if w.atMost(v) <= longest {
+			break
+		}
+		visible, err := w.visible(ctx, id, v)
+		if err != nil {
+			return longest, err
+		}
+		longest = max(longest, v.right.Sub(visible))
+	}
+	return longest, nil
 }
 
 // affected scores one allocation that the fault cost something: its owner was named in time, and nobody else is
 // named in the end. What was made good altogether may be forgotten.
-func (w *watch) affected(id string, v *watched, r *Result, miss func(string, string, ...any)) {
+func (w *watch) affected(ctx context.Context, id string, v *watched, r *Result, miss func(string, string, ...any)) error {
 	if v.right.IsZero() {
 		miss(id, "is said to be %s", say(v.last))
-		return
+		return nil
 	}
-	took := max(0, v.right.Sub(v.visible))
-	r.Slowest = max(r.Slowest, took)
+	took := w.atMost(v)
+	if took > Limit {
+		visible, err := w.visible(ctx, id, v)
+		if err != nil {
+			return err
+		}
+		took = v.right.Sub(visible)
+	}
 	switch {
 	case took > Limit:
 		miss(id, "was judged right later than %s after it was visible", Limit)
@@ -147,6 +199,7 @@ func (w *watch) affected(id string, v *watched, r *Result, miss func(string, str
 	default:
 		miss(id, "was judged right, and in the end is said to be %s", say(v.last))
 	}
+	return nil
 }
 
 // bystanders looks at those that met no fault: nothing must ever have been said of them.

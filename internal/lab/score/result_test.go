@@ -14,11 +14,17 @@ import (
 type said struct {
 	trouble []time.Time
 	err     error
+	asked   *int
 }
 
-func (s said) Rule(context.Context, string) (Ruling, error)         { return Ruling{}, nil }
-func (s said) Alarms(context.Context, string) ([]string, error)     { return nil, nil }
-func (s said) Trouble(context.Context, string) ([]time.Time, error) { return s.trouble, s.err }
+func (s said) Rule(context.Context, string) (Ruling, error)     { return Ruling{}, nil }
+func (s said) Alarms(context.Context, string) ([]string, error) { return nil, nil }
+func (s said) Trouble(context.Context, string) ([]time.Time, error) {
+	if s.asked != nil {
+		*s.asked++
+	}
+	return s.trouble, s.err
+}
 
 var on = time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) // when the fault was made
 
@@ -33,15 +39,15 @@ func TestVisible(t *testing.T) {
 	f := func(want time.Time, trouble ...time.Time) {
 		t.Helper()
 		v := &watched{paid: at(20)}
-		if err := watching(said{trouble: trouble}).dated(t.Context(), "a-1", v); err != nil || !v.visible.Equal(want) {
-			t.Errorf("visible from %s, want %s (%v)", v.visible, want, err)
+		if got, err := watching(said{trouble: trouble}).visible(t.Context(), "a-1", v); err != nil || !got.Equal(want) {
+			t.Errorf("visible from %s, want %s (%v)", got, want, err)
 		}
 	}
 	f(at(20))
 	f(at(20), at(-5))
 	f(at(3), at(-5), at(3), at(9))
 	broken := errors.New("the server is away")
-	if err := watching(said{err: broken}).dated(t.Context(), "a-1", &watched{}); !errors.Is(err, broken) {
+	if _, err := watching(said{err: broken}).visible(t.Context(), "a-1", &watched{}); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 }
@@ -51,10 +57,9 @@ func TestAffected(t *testing.T) {
 	right, other := Ruling{attributed, []string{"cert/expired"}}, Ruling{attributed, []string{"api/error"}}
 	f := func(name string, v watched, wantRight, wantExact int, wantMiss string) {
 		t.Helper()
-		v.visible = at(2)
 		r, missed := Result{}, ""
-		watching(said{}).affected("a-1", &v, &r, func(_, format string, args ...any) { missed = fmt.Sprintf(format, args...) })
-		if r.Right != wantRight || r.Exact != wantExact || missed != wantMiss {
+		err := watching(said{trouble: []time.Time{at(2)}}).affected(t.Context(), "a-1", &v, &r, func(_, format string, args ...any) { missed = fmt.Sprintf(format, args...) })
+		if err != nil || r.Right != wantRight || r.Exact != wantExact || missed != wantMiss {
 			t.Errorf("%s: %+v, missed %q", name, r, missed)
 		}
 	}
@@ -62,6 +67,7 @@ func TestAffected(t *testing.T) {
 	f("the layer alone", watched{right: at(5), last: Ruling{attributed, []string{"cert/unknown_ca"}}}, 1, 0, "")
 	f("never", watched{last: other}, 0, 0, "is said to be attributed api/error")
 	f("nothing said", watched{}, 0, 0, "is said to be nothing at all")
+	f("a minute after it was visible", watched{right: at(62), last: right}, 1, 0, "")
 	f("late", watched{right: at(63), last: right}, 0, 0, "was judged right later than 1m0s after it was visible")
 	f("not in the end", watched{right: at(5), last: other}, 0, 0, "was judged right, and in the end is said to be attributed api/error")
 	f("made good", watched{right: at(5), last: Ruling{Outcome: none}, life: lab.Lived{AsWritten: true}}, 1, 0, "")
@@ -73,9 +79,8 @@ func TestAffected(t *testing.T) {
 func TestTooShort(t *testing.T) {
 	f := func(want bool, v watched) {
 		t.Helper()
-		v.visible = at(2)
-		if got := watching(said{}).tooShort(&v); got != want {
-			t.Errorf("%+v: %t", v, got)
+		if got, err := watching(said{trouble: []time.Time{at(2)}}).tooShort(t.Context(), "a-1", &v); err != nil || got != want {
+			t.Errorf("%+v: %t, %v", v, got, err)
 		}
 	}
 	delayed := lab.Lived{AsWritten: true, Ended: at(40)}
@@ -84,4 +89,19 @@ func TestTooShort(t *testing.T) {
 	f(false, watched{last: Ruling{Outcome: none}, life: lab.Lived{Ended: at(40)}})
 	f(false, watched{last: Ruling{Outcome: none}, life: lab.Lived{AsWritten: true, Ended: at(20)}})
 	f(false, watched{life: delayed})
+}
+
+// Who can't have taken longest is not asked for.
+func TestSlowest(t *testing.T) {
+	asked := 0
+	w := watching(said{trouble: []time.Time{at(2)}, asked: &asked})
+	hit := lab.Lived{Faults: 1, Cost: true}
+	began := hit
+	began.Began = at(9)
+	w.seen = map[string]*watched{
+		"a-1": {right: at(9), life: hit}, "a-2": {right: at(5), life: hit}, "a-3": {right: at(12), life: began}, "a-4": {life: hit}, "a-5": {right: at(20)},
+	}
+	if took, err := w.slowest(t.Context()); err != nil || took != 7*time.Second || asked != 1 {
+		t.Errorf("%s, %v, %d asked", took, err, asked)
+	}
 }
