@@ -12,8 +12,9 @@ import (
 // DefaultConfig is the configuration of one machine, used where none is named.
 const DefaultConfig = "embedded:lab"
 
-// synchronous has what reads files and journals hand a line on before it notes that it has read it. Otherwise
-// the lines of the last 100 ms before a kill are in no queue and behind the noted position: lost.
+// synchronous has what reads files hand a line on before it notes that it has read it, and what reads journals right
+// after (see queuestorage). Otherwise the lines of the last 100 ms before a kill are in no queue and behind the noted
+// position: lost.
 const synchronous = "stanza.synchronousLogEmitter"
 
 // Settings of a Collector that reads the configurations at these URIs (file:…, yaml:…, embedded:NAME),

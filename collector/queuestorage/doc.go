@@ -7,4 +7,6 @@
 //   - what was under way at the end of a process is read again where it lies, instead of being moved;
 //   - what was delivered and could not be deleted is deleted with a later write;
 //   - an item is taken only while the disk has room to spare, so that notes and deletions always find some.
+//
+// A receiver that keeps its positions here has them written one step late, so that none is ahead of what was handed on.
 package queuestorage
