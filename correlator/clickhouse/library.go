@@ -50,7 +50,14 @@ func (l *Library) Resolve(ctx context.Context, id string) ([]string, error) {
 	for k := identity.Allocation; k.Attribute() != ""; k++ {
 		keys = append(keys, identity.Key{Kind: k, ID: id})
 	}
-	rows, err := l.query(ctx, "allocations_of_keys", params{"keys": texts(keys)})
+	lies, err := l.lie(ctx, keys, "")
+	if err != nil {
+		return nil, fmt.Errorf("resolve %s: %w", id, err)
+	}
+	if lies.nowhere() {
+		return l.linked(ctx, keys)
+	}
+	rows, err := l.queryWhere(ctx, "allocations_of_keys", params{"keys": texts(keys)}, lies)
 	if err != nil {
 		return nil, fmt.Errorf("resolve %s: %w", id, err)
 	}
@@ -109,7 +116,7 @@ func (l *Library) story(ctx context.Context, allocation string, asOf int64) (*co
 	}
 	s.Records = own
 	if keys := c.keys(); len(keys) > 0 {
-		late, err := l.records(ctx, "events_by_keys", params{"keys": texts(keys), "allocation": allocation, "as_of": moment(until), "most": maxRecords})
+		late, err := l.late(ctx, keys, allocation, until)
 		if err != nil {
 			return nil, err
 		}
@@ -151,6 +158,19 @@ func (l *Library) story(ctx context.Context, allocation string, asOf int64) (*co
 	}
 	s.Records = unique(s.Records)
 	return s, nil
+}
+
+// late reads what carries one of these identifiers and was written before anyone knew whose it is.
+func (l *Library) late(ctx context.Context, keys []identity.Key, allocation string, asOf int64) ([]*record.Record, error) {
+	lies, err := l.lie(ctx, keys, allocation)
+	if err != nil || lies.nowhere() {
+		return nil, err
+	}
+	rows, err := l.queryWhere(ctx, "events_by_keys", params{"keys": texts(keys), "allocation": allocation, "as_of": moment(asOf), "most": maxRecords}, lies)
+	if err != nil {
+		return nil, err
+	}
+	return scanAll("events_by_keys", rows)
 }
 
 // longest bounds how far before an allocation's first record an assignment of its machine is believed.

@@ -22,11 +22,16 @@ var queries embed.FS
 type params map[string]any
 
 func (l *Library) query(ctx context.Context, name string, p params) (driver.Rows, error) {
+	return l.queryWhere(ctx, name, p, nil)
+}
+
+// queryWhere runs a query whose lines that end in "-- lies" say where to look.
+func (l *Library) queryWhere(ctx context.Context, name string, p params, w *whereabouts) (driver.Rows, error) {
 	text, err := queries.ReadFile("sql/" + name + ".sql")
 	if err != nil {
 		return nil, err // the folder is embedded: a name that is not there is a mistake of ours
 	}
-	rows, err := l.ask(ctx, string(text), p, nil)
+	rows, err := l.ask(ctx, w.into(string(text), p), p, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -112,6 +117,10 @@ func (l *Library) records(ctx context.Context, query string, p params) ([]*recor
 	if err != nil {
 		return nil, err
 	}
+	return scanAll(query, rows)
+}
+
+func scanAll(query string, rows driver.Rows) ([]*record.Record, error) {
 	defer func() { _ = rows.Close() }()
 	var out []*record.Record
 	s := scanner{}

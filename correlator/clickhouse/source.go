@@ -45,6 +45,7 @@ type source struct {
 	whose  string // name of the condition
 	params params
 	words  []string // of which each has to be there, for a condition on each
+	lies   *whereabouts
 
 	rows  []row // fetched, in order
 	after correlator.Position
@@ -125,7 +126,7 @@ func (s *source) fetch(ctx context.Context, l *Library, part stretch) ([]row, er
 	for k, v := range s.params {
 		p[k] = v
 	}
-	text = forEach(text, s.words, p)
+	text = s.lies.into(forEach(text, s.words, p), p)
 	settings := maps.Clone(readingSettings)
 	maps.Copy(settings, part.settings)
 	rows, err := l.ask(ctx, text, p, settings)

@@ -26,9 +26,9 @@ func (k *known) explore(ctx context.Context, s correlator.Selection) ([]*source,
 	case identity.Node, identity.NodeInstance:
 		return k.ofMachine(ctx, s.Key)
 	case identity.Workflow:
-		return k.keySources(s.Key, append(k.neighbours(s.Key, immovable), s.Key), always), nil
+		return k.keySources(ctx, s.Key, append(k.neighbours(s.Key, immovable), s.Key), always)
 	}
-	return k.keySources(s.Key, append(k.neighbours(s.Key, identityOfOperation), s.Key), always), nil
+	return k.keySources(ctx, s.Key, append(k.neighbours(s.Key, identityOfOperation), s.Key), always)
 }
 
 func immovable(k identity.Key) bool { return k.Kind.Immovable() }
@@ -43,15 +43,26 @@ var always = identity.Interval{From: math.MinInt64, To: math.MaxInt64}
 
 // keySources ask for rows with one of these keys, a number of keys at once; for an allocation, for those
 // that were not stamped with it.
-func (k *known) keySources(of identity.Key, keys []identity.Key, while identity.Interval) []*source {
+func (k *known) keySources(ctx context.Context, of identity.Key, keys []identity.Key, while identity.Interval) ([]*source, error) {
 	var out []*source
+	but := ""
+	if of.Kind == identity.Allocation {
+		but = of.ID
+	}
 	slices.SortFunc(keys, compareKeys)
 	for part := range slices.Chunk(slices.Compact(keys), keysAtOnce) {
-		out = append(out, &source{whose: "whose_keys", params: params{
+		lies, err := k.library.lie(ctx, part, but)
+		if err != nil {
+			return nil, err
+		}
+		if lies.nowhere() {
+			continue
+		}
+		out = append(out, &source{whose: "whose_keys", lies: lies, params: params{
 			"keys": texts(part), "kind": of.Kind.String(), "id": of.ID, "since": nanos(while.From), "until": nanos(while.To),
 		}})
 	}
-	return out
+	return out, nil
 }
 
 func nodeSource(of identity.Key, node string, while identity.Interval) *source {
@@ -82,7 +93,11 @@ func (k *known) ofAllocation(ctx context.Context, id string) ([]*source, error) 
 			keys = append(keys, key)
 		}
 	}
-	out = append(out, k.keySources(of, keys, always)...)
+	late, err := k.keySources(ctx, of, keys, always)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, late...)
 	if k.library.profile.SharedNodes {
 		return out, nil // on shared machines node and time say nothing
 	}
@@ -94,7 +109,11 @@ func (k *known) ofAllocation(ctx context.Context, id string) ([]*source, error) 
 			}
 			out = append(out, nodeSource(of, node.ID, while))
 			if on := k.livedOn(node); len(on) > 0 {
-				out = append(out, k.keySources(of, on, while)...)
+				there, err := k.keySources(ctx, of, on, while)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, there...)
 			}
 		}
 	}
@@ -118,7 +137,10 @@ func (k *known) ofMachine(ctx context.Context, of identity.Key) ([]*source, erro
 		return nil, err
 	}
 	keys := append(k.livedOn(of), bound...)
-	out := k.keySources(of, append(keys, of), always)
+	out, err := k.keySources(ctx, of, append(keys, of), always)
+	if err != nil {
+		return nil, err
+	}
 	if of.Kind == identity.Node {
 		return out, nil
 	}

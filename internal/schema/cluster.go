@@ -25,6 +25,7 @@ var shards = map[string]string{
 	"links_by_time":   "cityHash64(subject_kind, subject_id)",
 	"liveness":        "cityHash64(service)",
 	"allocations":     "cityHash64(allocation_id)",
+	"whereabouts":     "cityHash64(key)",
 	"states":          "cityHash64(allocation_id)",
 	"verdicts":        "cityHash64(allocation_id)",
 	"standings":       "cityHash64(allocation_id)",

@@ -80,6 +80,7 @@ func (r Retention) rules() []rule {
 		{"events", r.events(), "ttl_only_drop_parts = 0"},
 		{"liveness", week("last_ingested", max(r.Raw, r.Node)), ""},
 		{"allocations", week("last_ingested", r.Lifecycle), ""},
+		{"whereabouts", week("last_ingested", r.Lifecycle), ""},
 		{"states", week("ingested_time", r.Lifecycle), ""},
 		{"steps", week("ended", r.Lifecycle), ""},
 		{"links", week("ingested_time", r.Links), ""},

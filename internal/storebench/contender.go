@@ -22,7 +22,7 @@ type Contender struct {
 func Ours(database string) Contender {
 	return Contender{
 		Name: "ours", Database: database, Tables: []string{"events"},
-		Aside:     []string{"links", "links_by_object", "links_by_time", "liveness", "allocations", "states"},
+		Aside:     []string{"links", "links_by_object", "links_by_time", "liveness", "allocations", "whereabouts", "states"},
 		Questions: ourQuestions,
 	}
 }

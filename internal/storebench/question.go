@@ -31,16 +31,17 @@ EventName FROM otel_logs `
 SpanAttributes, ResourceAttributes, Events.Name, Links.TraceId FROM otel_traces `
 )
 
-// ourQuestions: an allocation is a range. Any other identifier is asked for where its links say that its
-// records are, and among nobody's.
+// ourQuestions: an allocation is a few ranges. Any other identifier is asked for where its links and whereabouts say that its
+// records lie.
 var ourQuestions = map[Question][]string{
-	ByAllocation:  {heard("{allocation}") + ourColumns + `WHERE allocation_id = '{allocation}' AND minute >= heard.1 AND minute <= heard.2 ORDER BY time, key` + plain},
-	Unknown:       {heard("{unknown}") + ourColumns + `WHERE allocation_id = '{unknown}' AND minute >= heard.1 AND minute <= heard.2 ORDER BY time, key` + plain},
-	ByNode:        {ourColumns + `WHERE allocation_id IN (` + linked("node", "{node}") + ` UNION ALL SELECT '') AND node_id = '{node}' AND time >= toDateTime({from}) AND time < toDateTime({from}) + 86400 ORDER BY time, key` + plain},
-	ByInstance:    {ourColumns + `WHERE node_instance_id = '{instance}' ORDER BY time, key` + plain},
-	ByWorkflow:    {ourColumns + `WHERE allocation_id IN (` + linked("workflow", "{workflow}") + ` UNION ALL SELECT '') AND hasAny(keys, ['workflow:{workflow}']) ORDER BY time, key` + plain},
-	ByCorrelation: {ourColumns + `WHERE allocation_id IN (` + linked("correlation", "{correlation}") + ` UNION ALL SELECT '') AND hasAny(keys, ['correlation:{correlation}']) ORDER BY time, key` + plain},
-	ByTrace:       {ourColumns + `WHERE allocation_id IN (` + linked("trace", "{trace}") + ` UNION ALL SELECT '') AND trace_id = '{trace}' ORDER BY time, key` + plain},
+	ByAllocation: {heard("{allocation}") + ourColumns + `WHERE allocation_id = '{allocation}' AND minute >= heard.1 AND minute <= heard.2 ORDER BY time, key` + plain},
+	Unknown:      {heard("{unknown}") + ourColumns + `WHERE allocation_id = '{unknown}' AND minute >= heard.1 AND minute <= heard.2 ORDER BY time, key` + plain},
+	ByNode: {lying("node", "{node}") + ourColumns + `WHERE allocation_id IN (SELECT arrayJoin(lies.1)) AND minute >= intDiv({from}, 60) AND minute <= intDiv({from} + 86400, 60)
+AND node_id = '{node}' AND time >= toDateTime({from}) AND time < toDateTime({from}) + 86400 ORDER BY time, key` + plain},
+	ByInstance:    {lying("node_instance", "{instance}") + ourColumns + there + `node_instance_id = '{instance}' ORDER BY time, key` + plain},
+	ByWorkflow:    {lying("workflow", "{workflow}") + ourColumns + there + `hasAny(keys, ['workflow:{workflow}']) ORDER BY time, key` + plain},
+	ByCorrelation: {lying("correlation", "{correlation}") + ourColumns + there + `hasAny(keys, ['correlation:{correlation}']) ORDER BY time, key` + plain},
+	ByTrace:       {lying("trace", "{trace}") + ourColumns + there + `trace_id = '{trace}' ORDER BY time, key` + plain},
 	BySearch:      {ourColumns + `WHERE service = 'kernel' AND time >= toDateTime({from}) AND time < toDateTime({from}) + 600 AND minute >= intDiv({from}, 60) AND minute <= intDiv({from} + 600, 60) AND hasAllTokens(lower(body), ['corrected']) AND indexHint(hasToken(lower(body), 'corrected')) ORDER BY time DESC LIMIT 100`},
 	ByWord:        {ourColumns + `WHERE service = 'fulfillment-api' AND hasAllTokens(lower(body), ['{word}']) AND indexHint(hasToken(lower(body), '{word}')) ORDER BY time DESC LIMIT 100`},
 }
@@ -54,10 +55,15 @@ FROM allocations WHERE allocation_id = '` + id + `') AS heard `
 // plain is how the reader asks: no projection serves these questions, none is looked for.
 const plain = ` SETTINGS optimize_use_projections = 0, use_skip_indexes_on_data_read = 0`
 
-// linked are the allocations that the links of an identifier name.
-func linked(kind, id string) string {
-	return `SELECT object_id FROM links WHERE subject_kind = '` + kind + `' AND subject_id = '` + id + `' AND object_kind = 'allocation'`
+// lying is where the records of an identifier lie, as which allocations' and between which minutes: the reader asks that first.
+func lying(kind, id string) string {
+	return `WITH (SELECT (groupUniqArray(allocation), min(first), max(last)) FROM (
+SELECT allocation_id AS allocation, toInt64(first_minute) AS first, toInt64(last_minute) AS last FROM whereabouts WHERE key = '` + kind + `:` + id + `'
+UNION ALL SELECT allocation_id, intDiv(toUnixTimestamp64Nano(first_seen), 60000000000), intDiv(toUnixTimestamp64Nano(last_seen), 60000000000) FROM allocations
+WHERE allocation_id IN (SELECT object_id FROM links WHERE subject_kind = '` + kind + `' AND subject_id = '` + id + `' AND object_kind = 'allocation'))) AS lies `
 }
+
+const there = `WHERE allocation_id IN (SELECT arrayJoin(lies.1)) AND minute >= lies.2 AND minute <= lies.3 AND `
 
 // rivalQuestions follow the exporter's README: attributes by name, which its indexes over keys and values serve;
 // five-minute buckets beside times, which its order serves; traces by way of their table of times.

@@ -5,6 +5,7 @@ SELECT toString(signal), time, end_time, observed_delay, ingested_time, service,
        allocation_id, workflow_id, correlation_id, node_id, node_instance_id, request_id, task_id, claim_id, boot_id, outbox_id, resource_uid, provider_job, via
 FROM events
 WHERE hasAny(keys, {keys:Array(String)})
+  AND allocation_id IN {places:Array(String)} AND minute >= {first_minute:Int64} AND minute <= {last_minute:Int64} -- lies
   AND allocation_id != {allocation:String}
   AND observed_time <= {as_of:DateTime64(9, 'UTC')}
 ORDER BY time, key

@@ -26,8 +26,8 @@
 -- observed_delay: two clocks that nearly agree cost six bytes each, their difference half of that.
 --
 -- Skip indexes: the same machine, installation, trace, workflow or any key ("kind:id") wherever the
--- row lies. One in a thousand granules is read in vain; as rows of one identifier lie together, that is
--- cheap. by_allocation spares the one granule that a part without the allocation would cost. `time` for windows
+-- row lies, asked within the allocations and minutes that `whereabouts` names. One in a thousand granules is read in vain; as rows of
+-- one identifier lie together, that is cheap. by_allocation spares the one granule that a part without the allocation would cost. `time` for windows
 -- over all services. A record is never asked for by its key alone (a ref's sixteen hex digits), but within an
 -- allocation or a time: a filter of keys would cost a byte a row. Conditions on two of them joined by OR use none: ask one by one.
 -- by_words, by_said: the words of eight granules' bodies, and of what has none (spans, events), so that a rare one is found in

@@ -1,0 +1,16 @@
+-- Where records lie that an identifier leads to: of which allocation ('' is nobody's) and between which Unix minutes, so that
+-- a question by any identifier names ranges of `events` as one by allocation does, instead of asking the filter of
+-- every granule. Only what links do not tell of: a record that names its allocation itself links its identifiers to it, so that
+-- `allocations` says when.
+CREATE TABLE IF NOT EXISTS whereabouts
+(
+    key           String CODEC(ZSTD(1)),
+    allocation_id String CODEC(ZSTD(1)),
+    first_minute  SimpleAggregateFunction(min, Int32) CODEC(Delta, ZSTD(1)),
+    last_minute   SimpleAggregateFunction(max, Int32) CODEC(Delta, ZSTD(1)),
+    last_ingested SimpleAggregateFunction(max, DateTime) CODEC(Delta, ZSTD(1))
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (key, allocation_id)
+TTL last_ingested + INTERVAL 90 DAY
+SETTINGS index_granularity = 128, non_replicated_deduplication_window = 1000

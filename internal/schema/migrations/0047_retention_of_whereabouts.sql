@@ -1,0 +1,2 @@
+-- Where records lie, for as long as any of them may.
+ALTER TABLE whereabouts MODIFY TTL toMonday(last_ingested) + toIntervalDay(407)

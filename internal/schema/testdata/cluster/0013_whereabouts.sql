@@ -1,0 +1,15 @@
+CREATE TABLE IF NOT EXISTS whereabouts_local ON CLUSTER main
+(
+    key           String CODEC(ZSTD(1)),
+    allocation_id String CODEC(ZSTD(1)),
+    first_minute  SimpleAggregateFunction(min, Int32) CODEC(Delta, ZSTD(1)),
+    last_minute   SimpleAggregateFunction(max, Int32) CODEC(Delta, ZSTD(1)),
+    last_ingested SimpleAggregateFunction(max, DateTime) CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+ORDER BY (key, allocation_id)
+TTL last_ingested + INTERVAL 90 DAY
+SETTINGS index_granularity = 128, replicated_deduplication_window = 1000;
+
+CREATE TABLE IF NOT EXISTS whereabouts ON CLUSTER main AS whereabouts_local
+ENGINE = Distributed('main', currentDatabase(), 'whereabouts_local', cityHash64(key));

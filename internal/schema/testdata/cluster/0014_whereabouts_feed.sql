@@ -1,0 +1,10 @@
+CREATE MATERIALIZED VIEW IF NOT EXISTS whereabouts_feed ON CLUSTER main TO whereabouts_local AS
+SELECT
+    arrayJoin(arrayFilter(k -> NOT endsWith(k, ':') AND NOT startsWith(k, 'allocation:'), if(allocation_id != '' AND via IN ('', 'explicit') AND empty(keys_rest),
+        [concat('node:', node_id), concat('node_instance:', node_instance_id), concat('boot:', boot_id)], keys))) AS key,
+    allocation_id,
+    min(minute) AS first_minute,
+    max(minute) AS last_minute,
+    toDateTime(max(ingested_time)) AS last_ingested
+FROM events_local
+GROUP BY key, allocation_id;
