@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -67,11 +68,15 @@ lapse of the lab's budget for the step; or where it abstains, if that is what fa
 	f.StringVar(&s.running, "running", "", "data folder of a faultline up that runs: make the faults there, one after the other")
 	f.StringVar(&s.server, "server", defaultServer, "with --running: the correlator's address")
 	f.StringVar(&s.keep, "data", "", "folder to keep the telemetry in (default: none is kept)")
-	f.IntVar(&s.at, "parallel", 3, "faults at one time, each in a platform of its own")
+	f.IntVar(&s.at, "parallel", platforms(runtime.NumCPU()), "faults at one time, each in a platform of its own; by default one more than there are CPUs, at most 8")
 	f.Float64Var(&s.scale, "scale", 0.5, "of every duration in the simulation")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
 	return cmd
 }
+
+// platforms is how many platforms a machine carries beside one store, Collector and correlator. A platform mostly waits:
+// with three, two cores are busy for 1.2 of their two seconds a second, most of it the store's.
+func platforms(cpus int) int { return min(cpus+1, 8) }
 
 // chosen are the faults to make.
 func (s *scoring) chosen() (all []lab.Fault, err error) {
@@ -127,8 +132,8 @@ func (s *scoring) run(ctx context.Context) ([]score.Result, error) {
 			results[n], err = s.one(ctx, f, score.CellConfig{
 				Name: fmt.Sprintf("c%d-", n), Dir: filepath.Join(dir, f.Name), Endpoint: endpoint, Scale: s.scale, Stories: storiesFor(f), Providers: f.NeedsProviders(),
 			}, judge)
-			if err != nil {
-				return fmt.Errorf("%s: %w", f.Name, err)
+			if results[n], err = unscored(ctx, f, results[n], err); err != nil {
+				return err
 			}
 			saying.Lock()
 			defer saying.Unlock()
@@ -136,6 +141,19 @@ func (s *scoring) run(ctx context.Context) ([]score.Result, error) {
 		})
 	}
 	return results, work.Wait()
+}
+
+// unscored makes an experiment that failed a miss of its fault: the others go on.
+func unscored(ctx context.Context, f lab.Fault, r score.Result, err error) (score.Result, error) {
+	switch {
+	case err == nil:
+		return r, nil
+	case ctx.Err() != nil:
+		return r, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return score.Result{
+		Fault: f.Name, Expected: f.Expected, Detours: []string{}, Examples: []string{}, Misses: []string{"the experiment failed: " + err.Error()},
+	}, nil
 }
 
 func (s *scoring) tell(r score.Result) error {
@@ -153,8 +171,8 @@ func (s *scoring) inRunning(ctx context.Context, faults []lab.Fault) (results []
 	stage := score.Stage{Remote: remote, Judge: &serverJudge{question: question{server: s.server}}, Look: look, Hold: hold}
 	for _, f := range faults {
 		r, err := stage.Run(ctx, f)
-		if err != nil {
-			return results, fmt.Errorf("%s: %w", f.Name, err)
+		if r, err = unscored(ctx, f, r, err); err != nil {
+			return results, err
 		}
 		results = append(results, r)
 		if err := s.tell(r); err != nil {

@@ -122,16 +122,21 @@ func (w *watch) tooShort(ctx context.Context, id string, v *watched) (bool, erro
 
 // visible is when the fault began to show at an allocation: its first failure record or the lapse of what was owed, else
 // the time at which the lab knew that it cost something, as where a view merely stands still. A judge may have to read
-// a whole story for it: it is asked once, and only of those of whom it decides something.
+// a whole story for it: it is asked once, and only of those of whom it decides something. Where the judge does not answer, it is
+// the earliest time that it can have been.
 func (w *watch) visible(ctx context.Context, id string, v *watched) (time.Time, error) {
 	if !v.visible.IsZero() {
 		return v.visible, nil
 	}
 	trouble, err := w.stage.Judge.Trouble(ctx, id)
-	if err != nil {
+	switch v.visible = v.paid; {
+	case ctx.Err() != nil:
 		return time.Time{}, fmt.Errorf("read the trouble of %s: %w", id, err)
+	case err != nil:
+		if v.visible = w.since; v.life.Began.After(w.since) {
+			v.visible = v.life.Began
+		}
 	}
-	v.visible = v.paid
 	if i := slices.IndexFunc(trouble, func(t time.Time) bool { return t.After(w.since) }); i >= 0 {
 		v.visible = trouble[i]
 	}

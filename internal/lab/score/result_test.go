@@ -46,9 +46,15 @@ func TestVisible(t *testing.T) {
 	f(at(20))
 	f(at(20), at(-5))
 	f(at(3), at(-5), at(3), at(9))
-	broken := errors.New("the server is away")
-	if _, err := watching(said{err: broken}).visible(t.Context(), "a-1", &watched{}); !errors.Is(err, broken) {
-		t.Error(err)
+	v := &watched{paid: at(20), life: lab.Lived{Began: at(4)}}
+	away := watching(said{err: errors.New("the server is away")})
+	if got, err := away.visible(t.Context(), "a-1", v); err != nil || !got.Equal(at(4)) {
+		t.Errorf("visible from %s, want the allocation's beginning (%v)", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := away.visible(ctx, "a-1", &watched{}); err == nil {
+		t.Error("it went on")
 	}
 }
 
