@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,21 +33,26 @@ type fileJudge struct {
 	judged  time.Time
 	took    time.Duration // the last judgement's reading: it grows with the run
 	cases   map[string]*correlator.Case
-	said    map[string][]string // by allocation: what was ever said of it but "none"
+	said    map[string][]score.Ruling // by allocation
 }
 
 func newFileJudge(p *profile.Profile, files []string) *fileJudge {
-	return &fileJudge{profile: p, files: files, read: map[string]int64{}, said: map[string][]string{}}
+	return &fileJudge{profile: p, files: files, read: map[string]int64{}, said: map[string][]score.Ruling{}}
 }
 
 // Rule implements score.Judge.
-func (j *fileJudge) Rule(_ context.Context, id string) (score.Ruling, error) {
+func (j *fileJudge) Rule(_ context.Context, id string) ([]score.Ruling, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err := j.gather(); err != nil {
-		return score.Ruling{}, err
+	if err := j.gather(); err != nil || j.cases[id] == nil {
+		return j.said[id], err
 	}
-	return j.rule(id), nil
+	v := j.cases[id].Allocation(rules.All()).Verdict
+	r := score.Ruling{Outcome: v.Outcome, Blames: blames(v), At: time.Now()}
+	if said := j.said[id]; len(said) == 0 || inWords(said[len(said)-1]) != inWords(r) {
+		j.said[id] = append(said, r)
+	}
+	return j.said[id], nil
 }
 
 // Trouble implements score.Judge.
@@ -61,23 +67,18 @@ func (j *fileJudge) Trouble(_ context.Context, id string) ([]time.Time, error) {
 
 // Alarms implements score.Judge.
 func (j *fileJudge) Alarms(ctx context.Context, id string) ([]string, error) {
-	if _, err := j.Rule(ctx, id); err != nil {
-		return nil, err
-	}
-	return j.said[id], nil
+	said, err := j.Rule(ctx, id)
+	return alarms(said), err
 }
 
-func (j *fileJudge) rule(id string) score.Ruling {
-	c := j.cases[id]
-	if c == nil {
-		return score.Ruling{}
+// alarms are what was said of an allocation but "none".
+func alarms(said []score.Ruling) (out []string) {
+	for _, r := range said {
+		if r.Outcome != correlator.None {
+			out = append(out, inWords(r))
+		}
 	}
-	v := c.Allocation(rules.All()).Verdict
-	r := score.Ruling{Outcome: v.Outcome, Blames: blames(v)}
-	if words := inWords(r.Outcome, r.Blames); r.Outcome != correlator.None && (len(j.said[id]) == 0 || j.said[id][len(j.said[id])-1] != words) {
-		j.said[id] = append(j.said[id], words)
-	}
-	return r
+	return out
 }
 
 // gather reads what is new, and no more than a third of the time.
@@ -139,16 +140,12 @@ func (j *fileJudge) follow(name string) error {
 type serverJudge struct{ question }
 
 // Rule implements score.Judge.
-func (j *serverJudge) Rule(ctx context.Context, id string) (score.Ruling, error) {
-	all, err := j.revisions(ctx, id)
-	if err != nil && ctx.Err() != nil {
-		return score.Ruling{}, err
+func (j *serverJudge) Rule(ctx context.Context, id string) ([]score.Ruling, error) {
+	said, err := j.history(ctx, id)
+	if err != nil && ctx.Err() == nil {
+		return nil, nil // the server is away: nothing is known yet
 	}
-	if err != nil || len(all) == 0 {
-		return score.Ruling{}, nil //nolint:nilerr // nothing was said yet, or the server is away: not judged yet
-	}
-	newest := all[len(all)-1].Standing.Verdict
-	return score.Ruling{Outcome: newest.Outcome, Blames: blames(newest)}, nil
+	return said, err
 }
 
 // Trouble implements score.Judge.
@@ -163,24 +160,22 @@ func (j *serverJudge) Trouble(ctx context.Context, id string) ([]time.Time, erro
 
 // Alarms implements score.Judge.
 func (j *serverJudge) Alarms(ctx context.Context, id string) ([]string, error) {
-	all, err := j.revisions(ctx, id)
-	var said []string
-	for _, r := range all {
-		if v := r.Standing.Verdict; v.Outcome != correlator.None {
-			said = append(said, inWords(v.Outcome, blames(v)))
-		}
-	}
-	return said, err
+	said, err := j.history(ctx, id)
+	return alarms(said), err
 }
 
-// revisions are what was ever said of an allocation, the oldest first; none where nothing is known of it.
-func (j *serverJudge) revisions(ctx context.Context, id string) ([]correlator.Revision, error) {
+// history is what was ever said of an allocation, the oldest first; nothing where nothing is known of it.
+func (j *serverJudge) history(ctx context.Context, id string) (said []score.Ruling, err error) {
 	var h api.History
-	err := j.get(ctx, "/api/v1/allocations/"+url.PathEscape(id)+"/history", &h)
+	err = j.get(ctx, "/api/v1/allocations/"+url.PathEscape(id)+"/history?limit=1000", &h)
 	if r := (refusal{}); errors.As(err, &r) && r.status == http.StatusNotFound {
 		return nil, nil
 	}
-	return h.Revisions, err
+	for _, r := range h.Revisions {
+		v := r.Standing.Verdict
+		said = append(said, score.Ruling{Outcome: v.Outcome, Blames: blames(v), At: time.Unix(0, int64(r.JudgedAt))})
+	}
+	return said, err
 }
 
 // troubleIn are the times of an allocation's failure records, and of the lapses of what was owed.
@@ -204,9 +199,6 @@ func blames(v correlator.Verdict) []string {
 	return out
 }
 
-func inWords(outcome string, blames []string) string {
-	for _, b := range blames {
-		outcome += " " + b
-	}
-	return outcome
+func inWords(r score.Ruling) string {
+	return strings.Join(append([]string{r.Outcome}, r.Blames...), " ")
 }

@@ -6,30 +6,38 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/faultline-io/faultline/api"
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/lab/score"
 )
 
-// What counts is what was said last; a history begins with what was said first.
-func TestTheLastWordCounts(t *testing.T) {
-	said := func(outcome string, faults ...correlator.Fault) correlator.Revision {
-		return correlator.Revision{Standing: correlator.Standing{Verdict: correlator.Verdict{Outcome: outcome, Faults: faults}}}
+// What was said counts from when it was said, in the order of the history.
+func TestWhatWasSaid(t *testing.T) {
+	said := func(second int64, outcome string, faults ...correlator.Fault) correlator.Revision {
+		return correlator.Revision{JudgedAt: correlator.Time(second * int64(time.Second)), Standing: correlator.Standing{Verdict: correlator.Verdict{Outcome: outcome, Faults: faults}}}
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var answer any = correlator.Allocation{}
 		if strings.HasSuffix(r.URL.Path, "/history") {
 			answer = api.History{ID: "a-1", Revisions: []correlator.Revision{
-				said(correlator.None), said(correlator.Attributed, correlator.Fault{Layer: "api_auth", Mechanism: "policy"}),
+				said(5, correlator.None), said(7, correlator.Attributed, correlator.Fault{Layer: "api_auth", Mechanism: "policy"}),
 			}}
 		}
 		_ = json.NewEncoder(w).Encode(answer)
 	}))
 	defer server.Close()
 	j := &serverJudge{question: question{server: server.URL}}
-	r, err := j.Rule(t.Context(), "a-1")
-	if err != nil || r.Outcome != correlator.Attributed || len(r.Blames) != 1 || r.Blames[0] != "api_auth/policy" {
-		t.Errorf("%+v, %v", r, err)
+	got, err := j.Rule(t.Context(), "a-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []score.Ruling{{Outcome: correlator.None, At: time.Unix(5, 0)}, {Outcome: correlator.Attributed, Blames: []string{"api_auth/policy"}, At: time.Unix(7, 0)}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 	alarms, err := j.Alarms(t.Context(), "a-1")
 	if err != nil || len(alarms) != 1 || alarms[0] != "attributed api_auth/policy" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ type said struct {
 	asked   *int
 }
 
-func (s said) Rule(context.Context, string) (Ruling, error)     { return Ruling{}, nil }
+func (s said) Rule(context.Context, string) ([]Ruling, error)   { return nil, nil }
 func (s said) Alarms(context.Context, string) ([]string, error) { return nil, nil }
 func (s said) Trouble(context.Context, string) ([]time.Time, error) {
 	if s.asked != nil {
@@ -58,9 +59,23 @@ func TestVisible(t *testing.T) {
 	}
 }
 
+func named(owners ...string) Ruling { return Ruling{Outcome: attributed, Blames: owners} }
+
+// What is right counts from when it was said, and other owners are noted on the way.
+func TestHear(t *testing.T) {
+	w, v := watching(said{}), &watched{}
+	for i, r := range []Ruling{{Outcome: none}, named("api/error"), named("cert/unknown_ca"), named("cert/expired"), named("db/lock")} {
+		r.At = at(i)
+		w.hear(v, r)
+	}
+	if !v.right.Equal(at(2)) || !v.exact || !slices.Equal(v.wrong, []string{"api/error", "db/lock"}) || v.last.Blames[0] != "db/lock" {
+		t.Errorf("%+v", v)
+	}
+}
+
 // Right is who names the fault's layer and nobody else, in time, and says so in the end.
 func TestAffected(t *testing.T) {
-	right, other := Ruling{attributed, []string{"cert/expired"}}, Ruling{attributed, []string{"api/error"}}
+	right, other := named("cert/expired"), named("api/error")
 	f := func(name string, v watched, wantRight, wantExact int, wantMiss string) {
 		t.Helper()
 		r, missed := Result{}, ""
@@ -70,14 +85,14 @@ func TestAffected(t *testing.T) {
 		}
 	}
 	f("named", watched{right: at(5), last: right, exact: true}, 1, 1, "")
-	f("the layer alone", watched{right: at(5), last: Ruling{attributed, []string{"cert/unknown_ca"}}}, 1, 0, "")
+	f("the layer alone", watched{right: at(5), last: named("cert/unknown_ca")}, 1, 0, "")
 	f("never", watched{last: other}, 0, 0, "is said to be attributed api/error")
 	f("nothing said", watched{}, 0, 0, "is said to be nothing at all")
 	f("a minute after it was visible", watched{right: at(62), last: right}, 1, 0, "")
 	f("late", watched{right: at(63), last: right}, 0, 0, "was judged right later than 1m0s after it was visible")
 	f("not in the end", watched{right: at(5), last: other}, 0, 0, "was judged right, and in the end is said to be attributed api/error")
 	f("made good", watched{right: at(5), last: Ruling{Outcome: none}, life: lab.Lived{AsWritten: true}}, 1, 0, "")
-	f("two owners", watched{right: at(5), last: Ruling{attributed, []string{"cert/expired", "api/error"}}}, 0, 0,
+	f("two owners", watched{right: at(5), last: named("cert/expired", "api/error")}, 0, 0,
 		"was judged right, and in the end is said to be attributed cert/expired and api/error")
 }
 

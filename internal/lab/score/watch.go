@@ -16,12 +16,14 @@ const Limit = 60 * time.Second
 type Ruling struct {
 	Outcome string // none, attributed, contested, undetermined; "": nothing is known of the allocation
 	Blames  []string
+	At      time.Time // when it was said first
 }
 
 // Judge gives verdicts.
 type Judge interface {
-	// Rule judges one allocation by what is known now.
-	Rule(ctx context.Context, allocation string) (Ruling, error)
+	// Rule gives what has been said of one allocation so far, the oldest first, the last one by what is known now. A longer
+	// answer begins with what was said before.
+	Rule(ctx context.Context, allocation string) ([]Ruling, error)
 	// Trouble gives the times of the failure records in an allocation's timeline, and of the lapses of what was owed, in
 	// the timeline's order.
 	Trouble(ctx context.Context, allocation string) ([]time.Time, error)
@@ -46,6 +48,7 @@ type watched struct {
 	paid  time.Time // when the lab first knew that it cost something: a request, its end, or the time for its step
 	exact bool      // the mechanism was named, too
 	wrong []string  // other owners that were named on the way
+	heard int       // rulings
 
 	visible time.Time // when the fault began to show; found in the end
 }
@@ -123,7 +126,7 @@ func (w *watch) baseline(ctx context.Context) error {
 // hold keeps the fault on until everybody whom it has cost something so far is judged right, or its time is over.
 func (w *watch) hold(ctx context.Context) error {
 	for calm := 0; time.Since(w.since) < w.stage.Hold; {
-		if err := w.look(ctx); err != nil {
+		if err := w.look(ctx, false); err != nil {
 			return err
 		}
 		right, open := 0, 0
@@ -152,7 +155,7 @@ func (w *watch) hold(ctx context.Context) error {
 // drain looks on until everybody has come to an end, or has had the time for it.
 func (w *watch) drain(ctx context.Context) error {
 	for end := time.Now().Add(w.stage.Hold); time.Now().Before(end); {
-		if err := w.look(ctx); err != nil {
+		if err := w.look(ctx, false); err != nil {
 			return err
 		}
 		going := 0
@@ -168,7 +171,7 @@ func (w *watch) drain(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return w.settle(ctx)
 }
 
 // settle looks on until the verdicts have stood for a while: the last records may still be on their way.
@@ -180,12 +183,15 @@ func (w *watch) settle(ctx context.Context) error {
 		}
 		return all
 	}
+	if err := w.look(ctx, true); err != nil {
+		return err
+	}
 	before, stood := said(), time.Now()
 	for end := time.Now().Add(Limit); time.Now().Before(end) && time.Since(stood) < settled; {
 		if err := w.stage.pause(ctx); err != nil {
 			return err
 		}
-		if err := w.look(ctx); err != nil {
+		if err := w.look(ctx, true); err != nil {
 			return err
 		}
 		if now := said(); !maps.Equal(before, now) {
@@ -198,8 +204,9 @@ func (w *watch) settle(ctx context.Context) error {
 // settled is for how long a verdict has stood that is believed to be the last one.
 const settled = 6 * time.Second
 
-// look asks for the verdict on each allocation that has met the fault.
-func (w *watch) look(ctx context.Context) error {
+// look asks for what is said of each allocation that has met the fault, of those that are judged right already only where
+// everybody is asked for.
+func (w *watch) look(ctx context.Context, everybody bool) error {
 	lives, err := w.stage.Remote.Lives(ctx)
 	if err != nil {
 		return err
@@ -217,20 +224,32 @@ func (w *watch) look(ctx context.Context) error {
 		if life.Cost && v.paid.IsZero() {
 			v.paid = time.Now()
 		}
-		if v.last, err = w.stage.Judge.Rule(ctx, life.AllocationID); err != nil {
+		if !v.right.IsZero() && !everybody {
+			continue
+		}
+		said, err := w.stage.Judge.Rule(ctx, life.AllocationID)
+		if err != nil {
 			return fmt.Errorf("judge %s: %w", life.AllocationID, err)
 		}
-		if w.is(v.last) && v.right.IsZero() {
-			v.right = time.Now()
-		}
-		v.exact = v.exact || w.is(v.last) && w.exact(v.last)
-		for _, b := range v.last.Blames {
-			if v.last.Outcome == attributed && !w.owns(b) && (len(v.wrong) == 0 || v.wrong[len(v.wrong)-1] != b) {
-				v.wrong = append(v.wrong, b)
-			}
+		for ; v.heard < len(said); v.heard++ {
+			w.hear(v, said[v.heard])
 		}
 	}
 	return nil
+}
+
+// hear takes one more word on an allocation.
+func (w *watch) hear(v *watched, r Ruling) {
+	v.last = r
+	if w.is(r) && v.right.IsZero() {
+		v.right = r.At
+	}
+	v.exact = v.exact || w.is(r) && w.exact(r)
+	for _, b := range r.Blames {
+		if r.Outcome == attributed && !w.owns(b) && (len(v.wrong) == 0 || v.wrong[len(v.wrong)-1] != b) {
+			v.wrong = append(v.wrong, b)
+		}
+	}
 }
 
 func (w *watch) owner() string { return w.fault.Layer + "/" + w.fault.Mechanism }
