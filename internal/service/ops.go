@@ -83,7 +83,8 @@ func Serve(ctx context.Context, address string, h http.Handler, grace time.Durat
 
 // ServeOn is Serve on a listener that is already open; it closes it.
 func ServeOn(ctx context.Context, l net.Listener, h http.Handler, grace time.Duration) error {
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: log.New(complaints{}, "", log.LstdFlags)}
+	unused := &fresh{}
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: log.New(complaints{}, "", log.LstdFlags), ConnState: unused.note}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	select {
@@ -93,6 +94,7 @@ func ServeOn(ctx context.Context, l net.Listener, h http.Handler, grace time.Dur
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
+	defer time.AfterFunc(min(grace, lastWord), unused.end).Stop()
 	err := s.Shutdown(stop)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.Close() // a client that streams for ever must not keep the process
@@ -102,6 +104,9 @@ func ServeOn(ctx context.Context, l net.Listener, h http.Handler, grace time.Dur
 	}
 	return err
 }
+
+// lastWord is how long a request that was sent before the end may take to be read.
+const lastWord = 100 * time.Millisecond
 
 // complaints are what net/http has to say by itself, without the probes that connect and leave.
 type complaints struct{}
