@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
 export CGO_ENABLED := 0
 
-.PHONY: lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-durability bench-provisioner examples clean bench-throughput $(addprefix bin/,$(BINARIES))
+.PHONY: lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-durability bench-provisioner examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -62,6 +62,9 @@ bench-identity: ## the identity processor beside its rivals; memory, churn; 10,0
 
 bench-throughput: bin/faultline bin/faultline-collector ## records a CPU second of a real Collector, with the identity processor and without
 	cd bench && $(GO) run . -only throughput -bin ../bin
+
+bench-ingest: bin/faultline ## a record's way through a whole Collector into the store, beside the contrib exporter
+	cd bench && $(GO) run . -only ingest -bin ../bin
 
 bench-durability: bin/faultline-collector ## 200 kills under load, an outage of six minutes at ten times the hour's rate, a loss of power
 	FAULTLINE_KILLS=200 FAULTLINE_OUTAGE=1800000 FAULTLINE_COLLECTOR_BINARY=$(CURDIR)/bin/faultline-collector \

@@ -1,5 +1,5 @@
 // Command bench measures the identity processor beside the processors of the Collector's contrib
-// distribution, on the same data in the same run. It is a module of its own so that the rivals' modules
+// distribution, and the exporter beside theirs, on the same data in the same run. It is a module of its own so that the rivals' modules
 // stay out of the product's.
 package main
 
@@ -14,20 +14,27 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == asCollector {
+		if err := runCollector(os.Args[2:]); err != nil {
+			os.Exit(1) // it has said why
+		}
+		return
+	}
 	rounds := flag.Int("rounds", 5, "rounds; the best of each counts")
 	length := flag.Duration("length", 300*time.Millisecond, "of one measurement")
-	only := flag.String("only", "rivals,scaling,memory,churn", "what to measure; throughput, too")
+	only := flag.String("only", "rivals,scaling,memory,churn", "what to measure; throughput, ingest, too")
 	named := flag.String("contest", "", "of the rivals, only contests whose name holds this")
-	bin := flag.String("bin", "../bin", "where the product's programs are, for throughput")
+	bin := flag.String("bin", "../bin", "where the product's programs are, for throughput and ingest")
+	rows := flag.Int("rows", 100_000, "records a round of ingest, about")
 	machines := flag.Int("machines", 10_000, "among which the churned allocations take turns; few of them make long histories, which cost")
 	flag.Parse()
-	if err := run(*rounds, *length, strings.Split(*only, ","), *named, *bin, *machines); err != nil {
+	if err := run(*rounds, *length, strings.Split(*only, ","), *named, *bin, *machines, *rows); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(rounds int, length time.Duration, only []string, named, bin string, machines int) error {
+func run(rounds int, length time.Duration, only []string, named, bin string, machines, rows int) error {
 	if slices.Contains(only, "rivals") {
 		if err := rivals(rounds, length, named); err != nil {
 			return err
@@ -38,6 +45,11 @@ func run(rounds int, length time.Duration, only []string, named, bin string, mac
 	}
 	if slices.Contains(only, "throughput") {
 		if err := throughput(bin, rounds); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(only, "ingest") {
+		if err := ingest(bin, rounds, rows); err != nil {
 			return err
 		}
 	}
