@@ -45,29 +45,29 @@ func (s *Service) take(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// stirEvery is how often all allocations in trouble are judged again because of what belongs to nobody.
-const stirEvery = time.Second
+// stirAfter is how long after a judgement an allocation in trouble is judged again because of what belongs to nobody. A
+// failure of nobody may concern all that are in trouble, and a layer that fails says so many times a second: two
+// hundred in trouble at ten milliseconds each would keep waiting whoever has something of their own to tell.
+const stirAfter = 2 * time.Second
 
-// stirred queues the allocations that records of nobody may concern: those whose machines are named; all
-// in trouble where a failure names none; and those undetermined for any sign of life.
+// stirred notes which allocations records of nobody may concern: those whose machines are named, at once; all
+// in trouble where a failure names none, and those undetermined for any sign of life, when others have had their turn.
 func (s *Service) stirred(now time.Time) {
 	stir := s.desk.Stirred()
 	for id := range stir.Named {
 		s.queue.add(id, true, now.UnixNano())
 	}
-	s.general, s.signs = s.general || stir.General, s.signs || stir.Signs
-	if !s.general && !s.signs || now.Sub(s.stirs) < stirEvery {
+	if !stir.General && !stir.Signs {
 		return
 	}
-	for id, w := range s.words {
-		if w.standing == nil || w.standing.Verdict.Outcome == correlator.None {
+	for _, w := range s.words {
+		if w.standing == nil || w.stirred != 0 || w.standing.Verdict.Outcome == correlator.None {
 			continue
 		}
-		if s.general || w.standing.Verdict.Outcome == correlator.Undetermined {
-			s.queue.add(id, s.general, now.UnixNano())
+		if stir.General || w.standing.Verdict.Outcome == correlator.Undetermined {
+			w.stirred = now.UnixNano()
 		}
 	}
-	s.stirs, s.general, s.signs = now, false, false
 }
 
 // hinted asks for the stories of allocations that a Collector named as a record's, where nothing here says so yet.
@@ -101,7 +101,9 @@ func (s *Service) sweep(now time.Time) {
 			s.forget(id)
 		case w.standing == nil:
 		case w.waits:
-			s.queue.add(id, false, 0)
+			s.queue.stirred(id, w.looked.UnixNano())
+		case w.stirred != 0 && now.Sub(w.looked) >= stirAfter:
+			s.queue.stirred(id, w.stirred)
 		case w.standing.AtRest():
 			if now.UnixNano()-s.desk.Heard(id) > int64(restAfter) {
 				s.drop(id)
@@ -182,10 +184,11 @@ func (s *Service) judgeOne(t turn) {
 	took := s.now().Sub(begun)
 	s.metrics.took.Observe(took.Seconds())
 	if !ok {
+		s.words[t.id].waits, s.words[t.id].stirred = false, 0
 		return
 	}
 	w, standing, arrived := s.words[t.id], judged.Standing, judged.Arrived
-	w.looked, w.waits = begun, judged.Waits
+	w.looked, w.waits, w.stirred = begun, judged.Waits, 0
 	s.together.Add(&standing)
 	s.together.Weigh(&standing, s.profile)
 	s.note(w, judged.Finished)

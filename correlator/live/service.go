@@ -48,10 +48,9 @@ type Service struct {
 	pace     *pace
 	settled  int64 // what was observed until then is on the desk
 
-	began                                   time.Time // when following began
-	leased, adopted, counted, stirs, learnt time.Time
-	failing                                 bool
-	general, signs                          bool // see stirred
+	began                            time.Time // when following began
+	leased, adopted, counted, learnt time.Time
+	failing                          bool
 }
 
 // word is the last that was said of an allocation.
@@ -61,6 +60,7 @@ type word struct {
 	high     int64 // the ingest high-water mark
 	looked   time.Time
 	waits    bool          // for what may still be under way
+	stirred  int64         // since when something of nobody may concern it; 0 where nothing does
 	filed    map[part]bool // its steps that the diary has
 }
 

@@ -168,7 +168,7 @@ func (g *stage) settle(t *testing.T) {
 		g.clock = g.clock.Add(g.cfg.Interval)
 		waits := false
 		for _, w := range g.words {
-			waits = waits || w.waits
+			waits = waits || w.waits || w.stirred != 0
 		}
 		if g.queue.len() == 0 && g.loader.behind() == 0 && !waits {
 			return
