@@ -48,6 +48,7 @@ type Traits struct {
 	Blocks  bool          // a failed deprovision is tried again before the release fails
 	Poll    time.Duration // between two looks at one job
 	Settle  time.Duration // a request whose answer was lost has arrived by then, or never will
+	JobTime time.Duration // patience with one job; 0: as long as the workflow has with any
 }
 
 // Request is one operation to launch. Key is the same for every try of the same operation, of the same
@@ -66,6 +67,7 @@ type Request struct {
 type Job struct {
 	Request
 	ID, Kind string
+	Age      time.Duration // since the launch was written down, which was before it was made
 }
 
 // Result is how an operation came out, which is more than the job's state says: a job may have succeeded

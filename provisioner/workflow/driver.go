@@ -159,5 +159,5 @@ func (d *driver) request(ctx context.Context, j store.ProviderJob) (r provider.R
 
 func (d *driver) job(ctx context.Context, j store.ProviderJob) (provider.Job, error) {
 	r, err := d.request(ctx, j)
-	return provider.Job{Request: r, ID: j.JobID, Kind: j.Kind}, err
+	return provider.Job{Request: r, ID: j.JobID, Kind: j.Kind, Age: d.engine.store.Now().Sub(j.LaunchedAt)}, err
 }

@@ -106,10 +106,14 @@ func provide(operation string) func(*run) (outcome, error) {
 // want writes the job. Its key is the same however often the step runs.
 func (r *run) want(id provider.Identity, operation string, attempt int) error {
 	version := provider.ConfigVersion(r.a.Image, r.a.Pool)
+	patience := r.engine.config.JobTime
+	if p := r.engine.driver.known[id]; p != nil && p.Traits().JobTime > 0 {
+		patience = p.Traits().JobTime
+	}
 	r.tx.After(r.engine.driver.nudge)
 	return r.tx.WantProviderJob(store.ProviderJob{
 		Key: fmt.Sprintf("%s/%s/%s/%d", r.a.ID, operation, version, attempt), AllocationID: r.a.ID, WorkflowID: r.w.ID, Identity: id,
-		Operation: operation, ConfigVersion: version, Attempt: attempt, Deadline: r.tx.Now().Add(r.engine.config.JobTime),
+		Operation: operation, ConfigVersion: version, Attempt: attempt, Deadline: r.tx.Now().Add(patience),
 		CorrelationID: r.w.CorrelationID, Baggage: r.w.Baggage, Trace: r.w.Trace.Child(), Parent: r.w.Trace,
 	})
 }

@@ -2,10 +2,12 @@ package provided_test
 
 import (
 	"database/sql"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/lab/aapsim"
+	"github.com/faultline-io/faultline/internal/lab/edasim"
 	"github.com/faultline-io/faultline/internal/lab/provided"
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/provider"
@@ -67,5 +69,34 @@ func TestLaunchWithoutAnAnswer(t *testing.T) {
 	j, _, err := p.Job(t.Context(), "a-1", provider.Provision)
 	if err != nil || j.Status.State != provider.Canceled || p.AAP.Launches("a-1", false) != 1 || len(p.Hub.Machines("a-1")) != 0 {
 		t.Fatalf("%+v %v", j, err)
+	}
+}
+
+// An event for EDA that was accepted and dropped, or written down and maybe never posted, costs its allocation the time
+// in which a playbook begins, not the whole patience with a job, and is not posted again.
+func TestEventThatIsLost(t *testing.T) {
+	for fault, posted := range map[edasim.Fault]string{edasim.Stopped: "accepted and dropped", edasim.Down: "maybe never posted"} {
+		t.Run(posted, func(t *testing.T) {
+			p := start(t, func(c *provided.Config) {
+				c.Begin, c.Workflow.JobTime = 300*time.Millisecond, time.Hour
+			})
+			p.EDA.Break(fault)
+			must(t, p.Create(t.Context(), "a-1", provided.PoolEDA, "ocp_virt_vm"))
+			must(t, provided.Until(t.Context(), patience, "the event is posted, or not", func() (bool, error) {
+				j, ok, err := p.Job(t.Context(), "a-1", provider.Provision)
+				return ok && (j.JobID != "" || j.Failure != ""), err
+			}))
+			p.EDA.Break(edasim.None)
+			must(t, p.Reaches(t.Context(), "a-1", semconv.Failed, patience))
+			if a, _ := p.Control.Get(t.Context(), "a-1"); !strings.Contains(a.Reason, "no playbook has begun in the") {
+				t.Fatalf("reason %q", a.Reason)
+			}
+			_, err := p.Control.Release(t.Context(), "a-1", by)
+			must(t, err)
+			must(t, p.Reaches(t.Context(), "a-1", semconv.Released, patience))
+			if n := p.EDA.Matched("a-1", false); n != 0 || len(p.Hub.Machines("a-1")) != 0 {
+				t.Fatalf("posted again: %d playbooks began", n)
+			}
+		})
 	}
 }

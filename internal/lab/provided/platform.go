@@ -4,6 +4,7 @@
 package provided
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/pem"
@@ -43,6 +44,7 @@ type Config struct {
 	EDA      edasim.Config
 	Poll     time.Duration // of AAP jobs
 	Watch    time.Duration // of marks
+	Begin    time.Duration // after which a create that EDA accepted and nobody began was lost; 0: never
 	Timeout  time.Duration // of one request to a provider
 	Workflow workflow.Config
 	Log      *slog.Logger
@@ -129,7 +131,7 @@ func (p *Platform) startProvisioner(ctx context.Context, hubURL, apiURL, ca, web
 		return err
 	}
 	ec := eda.DefaultConfig()
-	ec.Instance, ec.Watch, ec.Settle = "lab", c.Watch, c.Timeout
+	ec.Instance, ec.Watch, ec.Settle, ec.BeginTime = "lab", c.Watch, min(c.Timeout, cmp.Or(c.Begin, c.Timeout)), c.Begin
 	ec.Webhook, ec.Hub = provider.Endpoint{URL: webhookURL, Token: c.EDA.Token, Timeout: c.Timeout}, ac.Hub
 	activation, err := eda.Open(ec, says)
 	if err != nil {

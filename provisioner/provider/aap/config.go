@@ -16,6 +16,7 @@ type Config struct {
 	Namespace string            `yaml:"namespace"`
 	Prefix    string            `yaml:"prefix"` // of template names: PREFIX-create-compute-instance
 	Poll      time.Duration     `yaml:"poll"`
+	JobTime   time.Duration     `yaml:"job_time"` // a job that is not over then is canceled; 0: workflow.job_time
 }
 
 // DefaultConfig asks for a job's status every 30 seconds, as the operator does.
@@ -29,8 +30,8 @@ func DefaultConfig() Config {
 // Validate names the key that is wrong.
 func (c Config) Validate() error {
 	err := errors.Join(c.API.Validate("api"), c.Hub.Validate("hub"))
-	if c.Instance == "" || c.Namespace == "" || c.Prefix == "" || c.Poll <= 0 {
-		err = errors.Join(err, errors.New("instance, namespace and prefix must be set, poll must be positive"))
+	if c.Instance == "" || c.Namespace == "" || c.Prefix == "" || c.Poll <= 0 || c.JobTime < 0 {
+		err = errors.Join(err, errors.New("instance, namespace and prefix must be set, poll must be positive, job_time not negative"))
 	}
 	if err != nil {
 		return fmt.Errorf("aap %s: %w", c.Instance, err)

@@ -35,15 +35,17 @@ type Config struct {
 	Namespace string            `yaml:"namespace"`
 	Create    string            `yaml:"create"` // paths that the rulebook matches
 	Delete    string            `yaml:"delete"`
-	Watch     time.Duration     `yaml:"watch"`  // between two looks at a resource's marks
-	Settle    time.Duration     `yaml:"settle"` // a create that was posted has left its mark by then, or was lost
+	Watch     time.Duration     `yaml:"watch"`      // between two looks at a resource's marks
+	Settle    time.Duration     `yaml:"settle"`     // a post whose answer was lost has arrived by then, or never will
+	BeginTime time.Duration     `yaml:"begin_time"` // a create whose playbook has left no mark by then was lost; 0: job_time decides
+	JobTime   time.Duration     `yaml:"job_time"`   // a job that is not over then is given up; 0: workflow.job_time
 }
 
 // DefaultConfig has the operator's endpoints and times.
 func DefaultConfig() Config {
 	return Config{
 		Instance: "default", Namespace: "osac", Create: "/create-compute-instance", Delete: "/delete-compute-instance",
-		Watch: time.Second, Settle: 30 * time.Second,
+		Watch: time.Second, Settle: 30 * time.Second, BeginTime: 15 * time.Minute,
 		Webhook: provider.Endpoint{Timeout: 10 * time.Second}, Hub: provider.Endpoint{Timeout: 10 * time.Second},
 	}
 }
@@ -51,6 +53,9 @@ func DefaultConfig() Config {
 // Validate names the key that is wrong.
 func (c Config) Validate() error {
 	err := errors.Join(c.Webhook.Validate("webhook"), c.Hub.Validate("hub"))
+	if c.BeginTime != 0 && c.BeginTime < c.Settle || c.JobTime < 0 {
+		err = errors.Join(err, errors.New("begin_time must be 0 or at least settle, job_time not negative"))
+	}
 	if c.Instance == "" || c.Namespace == "" || c.Create == "" || c.Delete == "" || c.Watch <= 0 || c.Settle < 0 {
 		err = errors.Join(err, errors.New("instance, namespace, create and delete must be set, watch must be positive"))
 	}
@@ -95,7 +100,7 @@ func (w *Webhook) Identity() provider.Identity {
 
 // Traits say that nothing can be canceled, and that a failed deprovision does not block.
 func (w *Webhook) Traits() provider.Traits {
-	return provider.Traits{Poll: w.config.Watch, Settle: w.config.Settle}
+	return provider.Traits{Poll: w.config.Watch, Settle: w.config.Settle, JobTime: w.config.JobTime}
 }
 
 // Launch posts the resource. A deprovision first marks the resource as deleted, which keeps a create
@@ -179,6 +184,8 @@ func (w *Webhook) Poll(ctx context.Context, j provider.Job) (provider.Status, er
 	case j.Operation == provider.Provision:
 		if m.Reconciled != "" && m.Reconciled == j.ConfigVersion { // the job stays Unknown; the resource is ready
 			s.Result, s.Observed, s.Proof = provider.OK, provider.ObservedRunning, "reconciled-config-version "+m.Reconciled
+		} else if begun := m.Playbook || m.Reconciled != ""; !begun && w.config.BeginTime > 0 && j.Age >= w.config.BeginTime {
+			return lost(j.Age), nil
 		}
 		return s, nil
 	case m.Playbook:
@@ -193,6 +200,16 @@ func (w *Webhook) Poll(ctx context.Context, j provider.Job) (provider.Status, er
 		s.Result, s.Observed, s.Proof = provider.OK, provider.ObservedAbsent, proof
 	}
 	return s, nil
+}
+
+// lost: the webhook's yes, or a post that was written down and maybe never made, is all there is. The event is not
+// posted again, for it may still wait in a queue; and should its playbook begin after all, it finds a resource that is
+// being deleted. Whoever wants the resource asks anew, under another name.
+func lost(age time.Duration) provider.Status {
+	s := unknown()
+	s.Result, s.Explanation = provider.Lost, fmt.Sprintf("no playbook has begun in the %s since its event was posted", age.Round(time.Second))
+	s.Message = s.Raw + ": " + s.Explanation
+	return s
 }
 
 func unknown() provider.Status {

@@ -106,6 +106,27 @@ func TestAcceptedAndLost(t *testing.T) {
 	}
 }
 
+// A create whose playbook leaves no mark in its time was lost; one whose playbook has begun is waited for.
+func TestNeverBegun(t *testing.T) {
+	b := newBench(t, edasim.Config{}, func(c *eda.Config) { c.BeginTime, c.Settle = time.Minute, time.Second })
+	b.sim.Break(edasim.Stopped)
+	j := b.launch(t, request(provider.Provision))
+	for age, want := range map[time.Duration]provider.Result{59 * time.Second: provider.Open, time.Minute: provider.Lost} {
+		j.Age = age
+		s, err := b.eda.Poll(t.Context(), j)
+		if err != nil || s.Result != want || s.State != provider.Unknown {
+			t.Errorf("after %s: %+v, %v", age, s, err)
+		}
+	}
+	begun := newBench(t, edasim.Config{}, func(c *eda.Config) { c.BeginTime, c.Settle = time.Minute, time.Second })
+	j = begun.launch(t, requestFor(hubsim.NoAnnotation, provider.Provision))
+	begun.until(t, j, func(provider.Status) bool { return len(begun.hub.Machines("a-1")) == 1 })
+	j.Age = time.Hour
+	if s, err := begun.eda.Poll(t.Context(), j); err != nil || s.Result != provider.Open {
+		t.Errorf("a playbook that has begun: %+v, %v", s, err)
+	}
+}
+
 func TestAnnotationNeverSet(t *testing.T) {
 	b := newBench(t, edasim.Config{}, nil)
 	j := b.launch(t, requestFor(hubsim.NoAnnotation, provider.Provision))
