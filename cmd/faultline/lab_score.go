@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,6 +21,7 @@ import (
 	"github.com/faultline-io/faultline/internal/lab"
 	"github.com/faultline-io/faultline/internal/lab/score"
 	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/schema"
 )
 
 // errMissed is the end of a score in which a fault was not judged as it must be.
@@ -39,14 +38,15 @@ type scoring struct {
 	scale    float64
 	json     bool
 	progress io.Writer
+	starting sync.Mutex
 }
 
 func scoreCommand() *cobra.Command {
-	s := scoring{}
+	s := &scoring{}
 	cmd := &cobra.Command{
 		Use:   "score",
 		Short: "Make each fault in turn, beside healthy load, and compare the verdicts with the truth",
-		Long: `Brings up a store, a Collector and a correlator, and for each fault a platform of its own: a provisioner and a lab with healthy
+		Long: `Brings up, for each fault, a store, a Collector and a correlator, and a platform: a provisioner and a lab with healthy
 load. Makes the fault, asks for the verdict on every allocation that the fault cost something, as the lab knows from its
 clients, heals it, and looks at everybody else for false alarms. Exit status 1 on a miss.
 
@@ -68,14 +68,14 @@ lapse of the lab's budget for the step; or where it abstains, if that is what fa
 	f.StringVar(&s.running, "running", "", "data folder of a faultline up that runs: make the faults there, one after the other")
 	f.StringVar(&s.server, "server", defaultServer, "with --running: the correlator's address")
 	f.StringVar(&s.keep, "data", "", "folder to keep the telemetry in (default: none is kept)")
-	f.IntVar(&s.at, "parallel", platforms(runtime.NumCPU()), "faults at one time, each in a platform of its own; by default one more than there are CPUs, at most 8")
+	f.IntVar(&s.at, "parallel", platforms(runtime.NumCPU()), "faults at one time, each in a platform of its own; by default one more than there are CPUs, at most 8 (1 with a server of yours)")
 	f.Float64Var(&s.scale, "scale", 0.5, "of every duration in the simulation")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
 	return cmd
 }
 
-// platforms is how many platforms a machine carries beside one store, Collector and correlator. A platform mostly waits:
-// with three, two cores are busy for 1.2 of their two seconds a second, most of it the store's.
+// platforms is how many platforms a machine carries, each with its store, Collector and correlator. A platform mostly
+// waits: with three, two cores are busy for little more than one of two seconds a second, most of it the stores'.
 func platforms(cpus int) int { return min(cpus+1, 8) }
 
 // chosen are the faults to make.
@@ -107,21 +107,8 @@ func (s *scoring) run(ctx context.Context) ([]score.Result, error) {
 		return nil, err
 	}
 	defer done()
-	judge := func(c *score.Cell) (score.Judge, error) {
-		p, err := profile.Parse("lab", []byte(score.Profile))
-		return newFileJudge(p, c.Files), err
-	}
-	endpoint := ""
-	if !s.files {
-		stop, cfg, err := s.bringUp(ctx, dir)
-		if err != nil {
-			return nil, err
-		}
-		defer stop()
-		endpoint = "http://" + cfg.OTLP.HTTP
-		judge = func(*score.Cell) (score.Judge, error) {
-			return &serverJudge{question: question{server: "http://" + cfg.Correlator}}, nil
-		}
+	if os.Getenv(schema.Variable) != "" {
+		s.at = 1 // they would share its server, and what one says would be held against another
 	}
 	results := make([]score.Result, len(faults))
 	work, ctx := errgroup.WithContext(ctx)
@@ -130,8 +117,8 @@ func (s *scoring) run(ctx context.Context) ([]score.Result, error) {
 	for n, f := range faults {
 		work.Go(func() (err error) {
 			results[n], err = s.one(ctx, f, score.CellConfig{
-				Name: fmt.Sprintf("c%d-", n), Dir: filepath.Join(dir, f.Name), Endpoint: endpoint, Scale: s.scale, Stories: storiesFor(f), Providers: f.NeedsProviders(),
-			}, judge)
+				Name: fmt.Sprintf("c%d-", n), Dir: filepath.Join(dir, f.Name), Scale: s.scale, Stories: storiesFor(f), Providers: f.NeedsProviders(),
+			})
 			if results[n], err = unscored(ctx, f, results[n], err); err != nil {
 				return err
 			}
@@ -188,8 +175,9 @@ const (
 	hold = 75 * time.Second
 )
 
-// one makes one fault in a platform of its own.
-func (s *scoring) one(ctx context.Context, f lab.Fault, c score.CellConfig, judge func(*score.Cell) (score.Judge, error)) (r score.Result, err error) {
+// one makes one fault in a platform of its own, before a product of its own: a relay that is alive in one platform says
+// nothing of the one that is stopped in the next.
+func (s *scoring) one(ctx context.Context, f lab.Fault, c score.CellConfig) (r score.Result, err error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return r, err
 	}
@@ -199,93 +187,32 @@ func (s *scoring) one(ctx context.Context, f lab.Fault, c score.CellConfig, judg
 	}
 	defer logFile.Close()
 	c.Log = slog.New(slog.NewTextHandler(logFile, nil))
+	by := func(c *score.Cell) (score.Judge, error) {
+		p, err := profile.Parse("lab", []byte(score.Profile))
+		return newFileJudge(p, c.Files), err
+	}
+	if !s.files {
+		stop, cfg, err := s.bringUp(ctx, c.Dir, logFile)
+		if err != nil {
+			return r, err
+		}
+		defer stop()
+		c.Endpoint = "http://" + cfg.OTLP.HTTP
+		by = func(*score.Cell) (score.Judge, error) {
+			return &serverJudge{question: question{server: "http://" + cfg.Correlator}}, nil
+		}
+	}
 	cell, err := score.Start(ctx, c)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, cell.Close()) }()
-	by, err := judge(cell)
+	judge, err := by(cell)
 	if err != nil {
 		return r, err
 	}
-	stage := score.Stage{Remote: cell.Remote, Judge: by, Look: look, Hold: hold}
+	stage := score.Stage{Remote: cell.Remote, Judge: judge, Look: look, Hold: hold}
 	return stage.Run(ctx, f)
-}
-
-// bringUp starts store, Collector and correlator on free ports, with budgets at the lab's pace.
-func (s *scoring) bringUp(ctx context.Context, dir string) (stop func(), cfg upConfig, err error) {
-	cfg = defaultUpConfig()
-	cfg.RunLab, cfg.DataDir = false, filepath.Join(dir, "up")
-	if cfg.DataDir, err = filepath.Abs(cfg.DataDir); err != nil {
-		return nil, cfg, err
-	}
-	if err := freePorts(ctx, &cfg.Store, &cfg.OTLP.GRPC, &cfg.OTLP.HTTP, &cfg.CollectorHealth, &cfg.CollectorMetrics, &cfg.Correlator); err != nil {
-		return nil, cfg, err
-	}
-	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
-		return nil, cfg, err
-	}
-	cfg.Profile = filepath.Join(cfg.DataDir, "profile.yaml")
-	if err := os.WriteFile(cfg.Profile, []byte(score.Profile), 0o600); err != nil {
-		return nil, cfg, err
-	}
-	return cfg.runUntilStopped(ctx, s.progress)
-}
-
-// freePorts sets addresses of this machine that were free a moment ago, no two the same.
-func freePorts(ctx context.Context, addresses ...*string) error {
-	for _, address := range addresses {
-		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = l.Close() }() // at the end of all
-		*address = l.Addr().String()
-	}
-	return nil
-}
-
-// runUntilStopped runs the parts beside what else this process does.
-func (c upConfig) runUntilStopped(ctx context.Context, out io.Writer) (stop func(), _ upConfig, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	ready, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- up(ctx, c, &readyWriter{out, "faultline is up", ready, false}) }()
-	select {
-	case <-ready:
-		stop = func() {
-			cancel()
-			if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
-				_, _ = fmt.Fprintln(out, "faultline:", err)
-			}
-		}
-		return stop, c, nil
-	case err := <-done:
-		cancel()
-		if err == nil {
-			err = ctx.Err()
-		}
-		return nil, c, err
-	}
-}
-
-// readyWriter passes on what is written until the words come by that say that everything is up.
-type readyWriter struct {
-	out   io.Writer
-	words string
-	ready chan struct{}
-	said  bool
-}
-
-func (w *readyWriter) Write(p []byte) (int, error) {
-	if w.said {
-		return len(p), nil
-	}
-	if bytes.Contains(p, []byte(w.words)) {
-		w.said = true
-		close(w.ready)
-		return len(p), nil
-	}
-	return w.out.Write(p)
 }
 
 // storiesFor is the load of a fault's platform: whoever meets it, and others beside.

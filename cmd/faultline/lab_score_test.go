@@ -19,7 +19,7 @@ import (
 // One fault of each of six families, made in platforms of their own and judged from files: the short form of
 // `make lab-score`.
 func TestFaultsAreJudged(t *testing.T) {
-	s := scoring{
+	s := &scoring{
 		faults: []string{"cert_wrong_name", "ingress_no_backend", "auth_policy_missing", "node_disk_full", "aap_template_missing", "outbox_poison"},
 		keep:   t.TempDir(), files: true, at: 3, scale: 0.33, progress: io.Discard,
 	}
