@@ -2,8 +2,6 @@ package access_test
 
 import (
 	"encoding/base64"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -46,8 +44,9 @@ func (p *identityProvider) token(kid string, change map[string]any) string {
 
 // trusts writes the issuer's certificate where a configuration can name it.
 func (p *identityProvider) trusts() string {
-	path := filepath.Join(p.t.TempDir(), "ca.pem")
-	if err := os.WriteFile(path, p.Certificate(), 0o600); err != nil {
+	p.t.Helper()
+	path, err := p.CAFile(p.t.TempDir())
+	if err != nil {
 		p.t.Fatal(err)
 	}
 	return path

@@ -18,14 +18,10 @@ func TestPublishedMessagesAreForgotten(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, target string) {
 		var days atomic.Int64
 		start := time.Now()
-		s, err := store.Open(t.Context(), target, store.Options{Now: func() time.Time { return start.Add(time.Duration(days.Load()) * 24 * time.Hour) }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = s.Close() }()
+		s := storetest.Open(t, target, store.Options{Now: func() time.Time { return start.Add(time.Duration(days.Load()) * 24 * time.Hour) }})
 		put := func(n int, state string) (id string) {
 			t.Helper()
-			if err := s.Update(t.Context(), "put", func(tx *store.Tx) error {
+			if err := s.Update(t.Context(), "put", func(tx *store.Tx) (err error) {
 				for range n {
 					if id, err = tx.PutOutbox("subject", "a-1", "{}"); err != nil {
 						return err

@@ -46,11 +46,7 @@ func (b *bus) got() string {
 func relay(t *testing.T, target string, b *bus, put ...string) *store.Store {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	s, err := store.Open(ctx, target, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t, target, store.Options{})
 	for _, m := range put {
 		allocation, subject, _ := strings.Cut(m, "/")
 		if err := s.Update(ctx, "put", func(t *store.Tx) error { _, err := t.PutOutbox(subject, allocation, "{}"); return err }); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/faultline-io/faultline/provisioner/lifecycle"
 	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/store"
+	"github.com/faultline-io/faultline/provisioner/store/storetest"
 	"github.com/faultline-io/faultline/provisioner/workflow"
 )
 
@@ -23,11 +24,7 @@ type bench struct {
 
 func newBench(t *testing.T, target string) *bench {
 	t.Helper()
-	s, err := store.Open(context.Background(), target, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t, target, store.Options{})
 	return &bench{t, s, recovery.New(s, recovery.DefaultConfig(), time.Minute)}
 }
 

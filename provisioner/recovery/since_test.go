@@ -19,11 +19,7 @@ func TestAWorkflowIsStuckSinceItGotOn(t *testing.T) {
 		var hours atomic.Int64
 		start := time.Now().Truncate(time.Millisecond)
 		at := func(h int64) time.Time { return start.Add(time.Duration(h) * time.Hour) }
-		s, err := store.Open(t.Context(), target, store.Options{Now: func() time.Time { return at(hours.Load()) }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = s.Close() }()
+		s := storetest.Open(t, target, store.Options{Now: func() time.Time { return at(hours.Load()) }})
 		desk := recovery.New(s, recovery.DefaultConfig(), time.Minute)
 		w := store.Workflow{ID: "wf-1", AllocationID: "a-1", Operation: "provision", OutboxID: "ob-1", Trace: telemetry.NewTrace()}
 		move := func(h int64, state string, step int, on string) {

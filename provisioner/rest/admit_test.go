@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -16,14 +15,11 @@ import (
 	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/store"
+	"github.com/faultline-io/faultline/provisioner/store/storetest"
 )
 
 func TestWhoMayWhat(t *testing.T) {
-	s, err := store.Open(context.Background(), filepath.Join(t.TempDir(), "p.db"), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t, filepath.Join(t.TempDir(), "p.db"), store.Options{})
 	var tokens []access.Token
 	bearer := map[string]string{}
 	for _, role := range []access.Role{access.Viewer, access.Operator, access.Admin} {

@@ -3,8 +3,6 @@ package rest_test
 import (
 	"encoding/json"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -25,8 +23,8 @@ func TestTokensOfAnIssuer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer issuer.Close()
-	ca := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(ca, issuer.Certificate(), 0o600); err != nil {
+	ca, err := issuer.CAFile(t.TempDir())
+	if err != nil {
 		t.Fatal(err)
 	}
 	secret, static := access.NewToken("break-glass", access.Admin, time.Time{})

@@ -18,6 +18,7 @@ import (
 	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/store"
+	"github.com/faultline-io/faultline/provisioner/store/storetest"
 	"github.com/faultline-io/faultline/provisioner/workflow"
 )
 
@@ -31,11 +32,7 @@ type bench struct {
 
 func newBench(t testing.TB, o store.Options) *bench {
 	t.Helper()
-	s, err := store.Open(context.Background(), filepath.Join(t.TempDir(), "p.db"), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := storetest.Open(t, filepath.Join(t.TempDir(), "p.db"), o)
 	log := slog.New(slog.DiscardHandler)
 	f := fleet.New(s, fleet.DefaultConfig(), nil)
 	return &bench{t, s, rest.NewControl(control.New(s, time.Minute), recovery.New(s, recovery.DefaultConfig(), time.Minute), nil, nil, log), rest.NewNode(f, nil, log), f}

@@ -24,11 +24,7 @@ func TestNothingWithoutItsJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = e.Close(t.Context()) }()
-		s, err := store.Open(t.Context(), target, store.Options{Says: e.Source("provisioner"), Journal: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = s.Close() }()
+		s := storetest.Open(t, target, store.Options{Says: e.Source("provisioner"), Journal: true})
 		c, err := pgx.Connect(t.Context(), target)
 		if err != nil {
 			t.Fatal(err)

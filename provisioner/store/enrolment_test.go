@@ -12,11 +12,7 @@ import (
 func TestATokenAndWhatItWasSpentOn(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, target string) {
 		ctx := context.Background()
-		s, err := store.Open(ctx, target, store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = s.Close() }()
+		s := storetest.Open(t, target, store.Options{})
 		must := func(f func(tx *store.Tx) error) {
 			t.Helper()
 			if err := s.Update(ctx, "test", f); err != nil {

@@ -82,6 +82,19 @@ func (r *run) stop() error {
 	return r.tx.MoveWorkflow(r.w, semconv.Canceled)
 }
 
+// stopProvision ends the allocation's provision, where one is open.
+func (r *run) stopProvision() error {
+	w, err := r.tx.OpenWorkflow(r.a.ID, lifecycle.OperationProvision)
+	if store.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	provision := &run{ctx: r.ctx, engine: r.engine, tx: r.tx, w: &w, a: r.a}
+	return provision.stop()
+}
+
 // orGiveUp turns a refusal of the domain into an outcome: another try would be refused too.
 func orGiveUp(err error) (outcome, error) {
 	var refused *lifecycle.Refusal

@@ -36,11 +36,7 @@ func (u *unseen) Project(_ context.Context, _ provider.Job, s provider.Status) (
 // A view that could not be written is listed as stuck, and written when somebody has it repaired.
 func TestAViewIsRepaired(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, target string) {
-		s, err := store.Open(t.Context(), target, store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = s.Close() }()
+		s := storetest.Open(t, target, store.Options{})
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))
 		c := workflow.DefaultConfig()
 		c.Tick = 10 * time.Millisecond

@@ -173,12 +173,7 @@ func stopProvided(r *run) (outcome, error) {
 	if r.a.State != semconv.Canceling {
 		return outcome{}, nil
 	}
-	w, err := r.tx.OpenWorkflow(r.a.ID, lifecycle.OperationProvision)
-	if err == nil {
-		provision := &run{ctx: r.ctx, engine: r.engine, tx: r.tx, w: &w, a: r.a}
-		err = provision.stop()
-	}
-	if err != nil && !store.IsNotFound(err) {
+	if err := r.stopProvision(); err != nil {
 		return outcome{}, err
 	}
 	jobs, err := r.tx.ProviderJobs(r.a.ID)

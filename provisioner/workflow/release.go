@@ -3,7 +3,6 @@ package workflow
 import (
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/lifecycle"
-	"github.com/faultline-io/faultline/provisioner/store"
 )
 
 // What an agent says it saw at the end of a task.
@@ -52,12 +51,7 @@ func stopWork(r *run) (outcome, error) {
 			return outcome{}, err
 		}
 	}
-	w, err := r.tx.OpenWorkflow(r.a.ID, lifecycle.OperationProvision)
-	if err == nil {
-		provision := &run{ctx: r.ctx, engine: r.engine, tx: r.tx, w: &w, a: r.a}
-		err = provision.stop()
-	}
-	if err != nil && !store.IsNotFound(err) {
+	if err := r.stopProvision(); err != nil {
 		return outcome{}, err
 	}
 	if err := r.clean("provisioning canceled"); err != nil {

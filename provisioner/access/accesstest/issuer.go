@@ -13,6 +13,8 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -39,9 +41,10 @@ func NewIssuer() (*Issuer, error) {
 	return p, nil
 }
 
-// Certificate is who vouches for the issuer, in PEM.
-func (p *Issuer) Certificate() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Server.Certificate().Raw})
+// CAFile writes the certificate of who vouches for the issuer into dir, where a configuration can name it.
+func (p *Issuer) CAFile(dir string) (path string, err error) {
+	path = filepath.Join(dir, "ca.pem")
+	return path, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Server.Certificate().Raw}), 0o600)
 }
 
 // Rotate adds a signing key.
