@@ -68,15 +68,15 @@ lapse of the lab's budget for the step; or where it abstains, if that is what fa
 	f.StringVar(&s.running, "running", "", "data folder of a faultline up that runs: make the faults there, one after the other")
 	f.StringVar(&s.server, "server", defaultServer, "with --running: the correlator's address")
 	f.StringVar(&s.keep, "data", "", "folder to keep the telemetry in (default: none is kept)")
-	f.IntVar(&s.at, "parallel", platforms(runtime.NumCPU()), "faults at one time, each in a platform of its own; by default one more than there are CPUs, at most 8 (1 with a server of yours)")
+	f.IntVar(&s.at, "parallel", platforms(runtime.NumCPU()), "faults at one time, each in a platform of its own; by default as many as there are CPUs, at most 8; 1 with a ClickHouse server of yours")
 	f.Float64Var(&s.scale, "scale", 0.5, "of every duration in the simulation")
 	f.BoolVar(&s.json, "json", false, "print one JSON object")
 	return cmd
 }
 
-// platforms is how many platforms a machine carries, each with its store, Collector and correlator. A platform mostly
-// waits: with three, two cores are busy for little more than one of two seconds a second, most of it the stores'.
-func platforms(cpus int) int { return min(cpus+1, 8) }
+// platforms is how many platforms a machine carries, each with a store, Collector and correlator of its own: they take about
+// half a core each, most of it the store's; with more, leases of healthy tasks run out while their agents wait for a CPU.
+func platforms(cpus int) int { return min(cpus, 8) }
 
 // chosen are the faults to make.
 func (s *scoring) chosen() (all []lab.Fault, err error) {
