@@ -16,7 +16,8 @@ func issue() {
 	p, err := accesstest.NewIssuer()
 	fail(err)
 	write := func(name string, text []byte) { fail(os.WriteFile(filepath.Join(os.Args[1], name), text, 0o600)) }
-	write("ca.pem", p.Certificate())
+	_, err = p.CAFile(os.Args[1])
+	fail(err)
 	for name, change := range map[string]map[string]any{
 		"kim":     nil, // in sre
 		"vera":    {"email": "vera@example.com", "groups": []string{"everyone"}},
