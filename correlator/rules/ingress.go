@@ -120,13 +120,14 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Hearsay, Certain: false}
 	unreached := map[string]bool{} // requests of which the API says that it could not reach somebody
+	gone := refusing(c.Failures(t))
 	for _, e := range c.Failures(t) {
-		if e.Layer == semconv.LayerAPI && e.TraceID != "" && (strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ")) {
+		if e.Layer == semconv.LayerAPI && e.TraceID != "" && (strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") || broken(e, gone)) {
 			unreached[e.TraceID] = true
 		}
 	}
 	for _, e := range c.Failures(t) {
-		if e.HTTP.Status < 500 || unreached[e.TraceID] || named(e) != nil || strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") {
+		if e.HTTP.Status < 500 || unreached[e.TraceID] || broken(e, gone) || named(e) != nil || strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") {
 			continue // it names what it could not reach
 		}
 		// Only the API's own word: that a proxy was given a 500 says who answered, not whose fault it was.

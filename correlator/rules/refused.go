@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -29,6 +31,31 @@ func refused() []correlator.Rule {
 			return []correlator.Evidence{ev}
 		},
 	}}
+}
+
+// address is what a dial names: a host or an IPv4 address, and a port.
+var address = regexp.MustCompile(`[a-z0-9][a-z0-9.-]*:[0-9]{2,5}\b`)
+
+// refusing are the addresses at which dials were refused, as callers name them.
+func refusing(failures []*correlator.Event) map[string]bool {
+	out := map[string]bool{}
+	for _, e := range failures {
+		if !strings.Contains(e.Text, "connection refused") {
+			continue
+		}
+		for _, a := range address.FindAllString(e.Text, -1) {
+			out[a] = true
+		}
+	}
+	return out
+}
+
+// broken says whether a caller's connection to such an address ended in the middle: the service went while it was asked.
+func broken(e *correlator.Event, gone map[string]bool) bool {
+	if len(gone) == 0 || !strings.Contains(e.Text, ": eof") && !strings.Contains(e.Text, "connection reset by peer") {
+		return false
+	}
+	return slices.ContainsFunc(address.FindAllString(e.Text, -1), func(a string) bool { return gone[a] })
 }
 
 // mute says whether the dialled service is one that the platform knows by name, and whose layer says nothing
