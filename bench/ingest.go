@@ -45,16 +45,12 @@ type way struct {
 // ingest measures what a record costs on its way through a whole Collector into the store, ours beside contrib's: OTLP over gRPC in, the same queue
 // and batches of both, the CPU of the Collector's process and of the engine's, merges of the five seconds after included.
 func ingest(bin string, rounds, rows int) error {
-	folder, err := os.MkdirTemp("", "faultline-ingest-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
-	engine, store, err := startStore(folder, bin)
-	if err != nil {
-		return err
-	}
-	defer engine.stop()
+	return besideStore(bin, func(folder string, engine *process, store string) error {
+		return ingestInto(folder, engine, store, rounds, rows)
+	})
+}
+
+func ingestInto(folder string, engine *process, store string, rounds, rows int) error {
 	ways := []*way{
 		{name: "ours", exporter: "faultline_clickhouse: {dsn: %q, create_schema: true, ", table: "events"},
 		{name: "contrib", exporter: "clickhouse: {endpoint: %q, create_schema: true, async_insert: false, timeout: 60s, ", table: "otel_logs"},

@@ -37,16 +37,10 @@ type pipeline struct {
 // identity processor and without, in turn. What it is sent was made before. The store runs beside, on
 // whatever processor is free; its time is not counted.
 func throughput(bin string, rounds int) error {
-	folder, err := os.MkdirTemp("", "faultline-throughput-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
-	engine, store, err := startStore(folder, bin)
-	if err != nil {
-		return err
-	}
-	defer engine.stop()
+	return besideStore(bin, func(folder string, _ *process, store string) error { return throughputInto(folder, bin, store, rounds) })
+}
+
+func throughputInto(folder, bin, store string, rounds int) error {
 	known, load := encode(facts()), encode(carriesOne())
 	const clickhouse, nop = "faultline_clickhouse", "nop"
 	all := []*pipeline{
@@ -86,6 +80,21 @@ func reportThroughput(all []*pipeline) {
 		fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.0f\t%s\t%s\n", p.name, median, p.rates[0], p.rates[len(p.rates)-1], share, target)
 	}
 	_ = w.Flush()
+}
+
+// besideStore measures something beside a store in a folder, both of which are gone afterwards.
+func besideStore(bin string, measure func(folder string, engine *process, store string) error) error {
+	folder, err := os.MkdirTemp("", "faultline-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	engine, store, err := startStore(folder, bin)
+	if err != nil {
+		return err
+	}
+	defer engine.stop()
+	return measure(folder, engine, store)
 }
 
 // startStore runs the embedded engine and says where it is, password included.
