@@ -8,7 +8,7 @@ import (
 )
 
 // RulesVersion names the set of rules that judged; a change of any rule changes it.
-const RulesVersion = "2026-11-22.9"
+const RulesVersion = "2026-11-22.10"
 
 // Answer is all that is known of the allocations in the input (telemetry contract §6).
 type Answer struct {

@@ -263,7 +263,8 @@ func (j *judgement) causedByCancel(t *Trouble) bool {
 	case JobTrouble, WorkflowTrouble:
 		return t.From <= j.c.Lifecycle.Cancel.At
 	case RequestTrouble:
-		return afterCancel(t.Cites[len(t.Cites)-1])
+		end := t.Cites[len(t.Cites)-1]
+		return afterCancel(end) && !j.c.misrouted(end)
 	}
 	return false
 }

@@ -97,7 +97,7 @@ func (c *Case) expected(e *Event) bool {
 	if hungUp(e) || c.hangups()[e.TraceID] {
 		return true
 	}
-	if e.TraceID != "" && c.misroutes()[e.TraceID] {
+	if c.misrouted(e) {
 		return false
 	}
 	if c.canceledBefore(e.At) && afterCancel(e) {
@@ -132,6 +132,9 @@ func (c *Case) hangups() map[string]bool {
 	}
 	return out
 }
+
+// misrouted says whether a record is of a request that a proxy had no route for.
+func (c *Case) misrouted(e *Event) bool { return e.TraceID != "" && c.misroutes()[e.TraceID] }
 
 // misroutes holds the traces in which a proxy said by itself that it knows no such path: nobody was asked whether the
 // thing is gone.
