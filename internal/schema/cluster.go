@@ -17,21 +17,25 @@ import (
 var ErrCluster = errors.New("the store is a cluster: run faultline migrate --cluster NAME")
 
 // shards says by what each table's rows are spread. All of an allocation lies on one shard; records of nobody follow
-// their machine, else their service, so that no shard has all of them.
+// their machine, else their service, so that no shard has all of them. A table that a feed fills has its rows where the rows are that they
+// were made of, whatever its key says: either both go by the same value, or nothing may be concluded from the key (scattered).
 var shards = map[string]string{
 	"events":          "cityHash64(multiIf(allocation_id != '', allocation_id, node_id != '', node_id, service))",
 	"links":           "cityHash64(subject_kind, subject_id)", // the same fact told twice meets itself
 	"links_by_object": "cityHash64(subject_kind, subject_id)",
 	"links_by_time":   "cityHash64(subject_kind, subject_id)",
-	"liveness":        "cityHash64(service)",
+	"liveness":        scattered,
 	"allocations":     "cityHash64(allocation_id)",
-	"whereabouts":     "cityHash64(key)",
+	"whereabouts":     scattered,
 	"states":          "cityHash64(allocation_id)",
 	"verdicts":        "cityHash64(allocation_id)",
 	"standings":       "cityHash64(allocation_id)",
 	"replicas":        "cityHash64(replica)",
 	"steps":           "cityHash64(allocation_id)",
 }
+
+// scattered: a row may be on any shard, and whoever asks asks them all, whatever the settings.
+const scattered = "rand()"
 
 var clusterName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 

@@ -109,3 +109,28 @@ func TestClusterIsNotAServer(t *testing.T) {
 		t.Errorf("%v, %v", todo, err)
 	}
 }
+
+// A feed works within a shard: what it makes lies where its source lies. A target whose key said something else would be asked on
+// one shard by a server that leaves out the others (optimize_skip_unused_shards), and answer that nothing is known.
+func TestClusterFeedsStayWithTheirRows(t *testing.T) {
+	all, err := Migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	feeds := 0
+	for _, m := range all {
+		p := createFeed.FindStringSubmatch(leadingComment.ReplaceAllString(m.SQL, ""))
+		if p == nil {
+			continue
+		}
+		feeds++
+		source, target := fromTable.FindStringSubmatch(p[3])[1], p[2]
+		ofAllocations := source == "events" && shards[target] == "cityHash64(allocation_id)" && strings.Contains(p[3], "\nWHERE allocation_id != ''")
+		if shards[target] != scattered && shards[target] != shards[source] && !ofAllocations {
+			t.Errorf("%s: %s is spread by %s, its rows lie by %s of %s", m.Name, target, shards[target], shards[source], source)
+		}
+	}
+	if feeds == 0 {
+		t.Error("no feed was found")
+	}
+}

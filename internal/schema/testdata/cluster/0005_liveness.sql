@@ -17,4 +17,4 @@ TTL last_ingested + INTERVAL 90 DAY
 SETTINGS replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS liveness ON CLUSTER main AS liveness_local
-ENGINE = Distributed('main', currentDatabase(), 'liveness_local', cityHash64(service));
+ENGINE = Distributed('main', currentDatabase(), 'liveness_local', rand());

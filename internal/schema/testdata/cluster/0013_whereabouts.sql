@@ -12,4 +12,4 @@ TTL last_ingested + INTERVAL 90 DAY
 SETTINGS index_granularity = 128, replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS whereabouts ON CLUSTER main AS whereabouts_local
-ENGINE = Distributed('main', currentDatabase(), 'whereabouts_local', cityHash64(key));
+ENGINE = Distributed('main', currentDatabase(), 'whereabouts_local', rand());
