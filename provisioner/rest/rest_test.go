@@ -19,6 +19,7 @@ import (
 	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/store"
 	"github.com/faultline-io/faultline/provisioner/store/storetest"
+	"github.com/faultline-io/faultline/provisioner/telemetry"
 	"github.com/faultline-io/faultline/provisioner/workflow"
 )
 
@@ -223,6 +224,31 @@ func TestOnlyTheCurrentFenceCounts(t *testing.T) {
 	b.want(b.call(b.node, "POST", at+"/result", result(false), as...), 409, "task_over")
 	other := b.agentOf("n-2")
 	b.want(b.call(b.node, "POST", "/internal/v1/nodes/n-2/tasks/"+k.TaskID+"/result", result(true), other...), 409, "wrong_claim")
+}
+
+// A claim carries the identifiers of whoever asked for the allocation, and the task's span in its workflow's trace.
+func TestAClaimSaysWhoseItIs(t *testing.T) {
+	b := newBench(t, store.Options{})
+	b.work(quick())
+	as := b.agentOf("n-1")
+	request := telemetry.NewTrace()
+	b.want(b.call(b.control, "POST", "/v1/allocations", good, "traceparent", request.String(), "baggage", "correlation_id=c-ext-1"), 201, "")
+	k := b.claim("n-1", as)
+	var w store.Workflow
+	if err := b.store.View(t.Context(), "workflow", func(tx *store.Tx) error {
+		all, err := tx.Workflows("a-1")
+		w = all[0]
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	span := telemetry.ParseTraceparent(k.Traceparent)
+	if k.CorrelationID != "c-ext-1" || k.AllocationID != "a-1" || k.WorkflowID != w.ID || w.Link.Trace != request.Trace {
+		t.Errorf("claimed %+v of workflow %+v", k, w)
+	}
+	if !span.Valid() || span.Trace != w.Trace.Trace || span.Span == w.Trace.Span {
+		t.Errorf("the claim's span is %q, the workflow's %s", k.Traceparent, w.Trace)
+	}
 }
 
 func FuzzHandlers(f *testing.F) {

@@ -95,7 +95,12 @@ func TestContextThroughDatabaseOutboxAndProvider(t *testing.T) {
 		}
 		if err := first.View(t.Context(), "message", func(tx *store.Tx) error {
 			all, err := tx.UnsentMessages(time.Now().Add(time.Hour), 1)
-			if err == nil && (len(all) != 1 || telemetry.SpanOf(all[0].Context(t.Context())).State != "acme=1") {
+			if err != nil || len(all) != 1 {
+				t.Fatalf("the outbox has %+v, %v", all, err)
+			}
+			of := all[0].Context(t.Context())
+			if span := telemetry.SpanOf(of); span.State != "acme=1" || span.Trace != request.Trace || telemetry.Foreign(of) != "tenant=blue;tier=2" ||
+				telemetry.ID(of, semconv.CorrelationID) != "c-ext-1" || telemetry.ID(of, semconv.AllocationID) != "a-1" || telemetry.ID(of, semconv.OutboxID) != all[0].ID {
 				t.Errorf("the outbox has %+v", all)
 			}
 			return err
