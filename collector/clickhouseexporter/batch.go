@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/otlp"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -30,6 +31,12 @@ type batch struct {
 	digests                                 []string // what a row says, for the token
 	facts                                   []statedFact
 
+	// What is counted once the store has the batch, however often it was tried.
+	decoder      otlp.Decoder
+	clipper      clipper
+	refusedIDs   int
+	refusedFacts []error
+
 	latest     record.Attrs // the resource whose text is latestText
 	latestText string
 }
@@ -45,8 +52,9 @@ var idKinds = [...]identity.Kind{
 // allocation whose keys agree that far are one record, as far as anybody will ever see.
 const keyDigits = 16
 
-func newBatch(rows int) *batch {
-	b := &batch{}
+// newBatch has room for so many rows; values longer than limit bytes are cut.
+func newBatch(rows, limit int) *batch {
+	b := &batch{clipper: clipper{limit: limit}}
 	for _, s := range []*[]string{
 		&b.key, &b.signal, &b.service, &b.scope, &b.name, &b.severityText, &b.body, &b.traceID, &b.spanID, &b.parentID,
 		&b.spanKind, &b.status, &b.statusMessage, &b.events, &b.resource, &b.attrsLifted, &b.stampedLifted, &b.via, &b.digests,
@@ -95,9 +103,9 @@ func (b *batch) add(r *record.Record, key string) {
 	}
 	via, _ := r.Stamped.Get(viaAttribute)
 	b.via = append(b.via, via)
-	rest, names := lift(r.Attrs, &ids, "")
+	rest, names := b.lift(r.Attrs, &ids, "")
 	b.attrs, b.attrsLifted = append(b.attrs, rest), append(b.attrsLifted, names)
-	rest, names = lift(r.Stamped, &ids, via)
+	rest, names = b.lift(r.Stamped, &ids, via)
 	b.stamped, b.stampedLifted = append(b.stamped, rest), append(b.stampedLifted, names)
 	b.keys = append(b.keys, keysWithout(r, &ids))
 	b.digests = append(b.digests, says(r, key))

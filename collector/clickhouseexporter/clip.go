@@ -7,27 +7,32 @@ import (
 	"github.com/faultline-io/faultline/internal/record"
 )
 
-// clip cuts what is longer than limit bytes, at a character, and says how many values it cut. Columns
-// take everything else as it is: any time of the OTLP range, any severity number, NUL bytes, thousands
-// of attributes; text that is no UTF-8 was replaced when the record was decoded. The record's key is
-// that of what is stored.
-func clip(r *record.Record, limit int) int {
-	n := 0
+// clipper cuts what is longer than limit bytes, at a character, and counts what it cut. Columns take everything else as it
+// is: any severity number, NUL bytes, thousands of attributes; times beyond 2262 and text that is no UTF-8 were set right
+// when the record was decoded. The record's key is that of what is stored.
+type clipper struct {
+	limit int
+	cut   int
+
+	shared, clipped record.Attrs // the resource of the records before, and what became of it
+}
+
+func (c *clipper) clip(r *record.Record) {
 	cut := func(s *string) {
-		if len(*s) > limit {
-			end := limit
+		if len(*s) > c.limit {
+			end := c.limit
 			for end > 0 && !utf8.RuneStart((*s)[end]) {
 				end--
 			}
 			*s = (*s)[:end]
-			n++
+			c.cut++
 		}
 	}
 	attrs := func(a *record.Attrs) {
-		if !slices.ContainsFunc(*a, func(x record.Attr) bool { return len(x.Key) > limit || len(x.Value) > limit }) {
+		if !slices.ContainsFunc(*a, func(x record.Attr) bool { return len(x.Key) > c.limit || len(x.Value) > c.limit }) {
 			return
 		}
-		*a = slices.Clone(*a) // a resource is shared by its records
+		*a = slices.Clone(*a) // a resource, and what was stamped on it, is shared by its records
 		for i := range *a {
 			cut(&(*a)[i].Key)
 			cut(&(*a)[i].Value)
@@ -37,12 +42,19 @@ func clip(r *record.Record, limit int) int {
 	for _, s := range []*string{&r.Service, &r.Scope, &r.Name, &r.SeverityText, &r.Body, &r.StatusMessage} {
 		cut(s)
 	}
-	attrs(&r.Resource)
+	if !same(r.Resource, c.shared) { // cut and counted once; records of one resource go on sharing it
+		c.shared = r.Resource
+		attrs(&r.Resource)
+		c.clipped = r.Resource
+	}
+	r.Resource = c.clipped
 	attrs(&r.Attrs)
 	attrs(&r.Stamped)
 	for i := range r.Events {
 		cut(&r.Events[i].Name)
 		attrs(&r.Events[i].Attrs)
 	}
-	return n
 }
+
+// same says that two are one and the same slice.
+func same(a, b record.Attrs) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }

@@ -12,7 +12,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/faultline-io/faultline/internal/identity"
-	"github.com/faultline-io/faultline/internal/otlp"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/record"
 )
@@ -54,27 +53,25 @@ func (e *chExporter) start(_ context.Context, host component.Host) error { retur
 func (e *chExporter) shutdown(context.Context) error { return e.store.stop() }
 
 func (e *chExporter) consumeLogs(ctx context.Context, ld plog.Logs) error {
-	b := newBatch(ld.LogRecordCount())
-	otlp.Logs(ld, func(r *record.Record) bool { e.add(b, r); return true })
+	b := newBatch(ld.LogRecordCount(), e.cfg.MaxValueBytes)
+	b.decoder.Logs(ld, func(r *record.Record) bool { e.add(b, r); return true })
 	return e.write(ctx, b)
 }
 
 func (e *chExporter) consumeTraces(ctx context.Context, td ptrace.Traces) error {
-	b := newBatch(td.SpanCount())
-	otlp.Spans(td, func(r *record.Record) bool { e.add(b, r); return true })
+	b := newBatch(td.SpanCount(), e.cfg.MaxValueBytes)
+	b.decoder.Spans(td, func(r *record.Record) bool { e.add(b, r); return true })
 	return e.write(ctx, b)
 }
 
 func (e *chExporter) add(b *batch, r *record.Record) {
-	if n := clip(r, e.cfg.MaxValueBytes); n > 0 {
-		e.metrics.clipped.Add(context.Background(), int64(n))
-	}
+	b.clipper.clip(r)
 	r.Keys = e.profile.Keys(r)
 	key := r.Key()
 	b.add(r, key)
 	stated, err := r.Facts()
 	if err != nil {
-		e.metrics.refuse(err) // the record itself is kept as it is
+		b.refusedFacts = append(b.refusedFacts, err) // the record itself is kept as it is
 	} else {
 		for _, f := range stated {
 			b.addFact(f, r, key)
@@ -102,5 +99,6 @@ func (e *chExporter) write(ctx context.Context, b *batch) error {
 	if err := e.store.insertEvents(ctx, b, ingested); err != nil {
 		return fmt.Errorf("write events: %w", err)
 	}
+	e.metrics.mended(ctx, b)
 	return nil
 }

@@ -374,8 +374,14 @@ func TestLifecycle(t *testing.T) {
 func TestClip(t *testing.T) {
 	shared := record.Attrs{{Key: "k", Value: strings.Repeat("é", 10)}}
 	r := &record.Record{Body: strings.Repeat("a", 7) + "é", Resource: shared, Events: []record.SpanEvent{{Name: "123456789"}}}
-	if n := clip(r, 8); n != 3 {
-		t.Errorf("%d values were cut", n)
+	c := clipper{limit: 8}
+	c.clip(r)
+	if c.cut != 3 {
+		t.Errorf("%d values were cut", c.cut)
+	}
+	next := &record.Record{Resource: shared}
+	if c.clip(next); c.cut != 3 || !same(next.Resource, r.Resource) {
+		t.Errorf("a resource was cut twice")
 	}
 	if r.Body != "aaaaaaa" || r.Resource[0].Value != "éééé" || r.Events[0].Name != "12345678" {
 		t.Errorf("%+v", r)
@@ -407,6 +413,7 @@ func TestNotReadyIsRetryable(t *testing.T) {
 func TestOneBadRow(t *testing.T) {
 	dsn := embeddedtest.DSN(t)
 	e := running(t, dsn)
+	tel := counting(t, e)
 	conn := connect(t, dsn)
 	if err := conn.Exec(t.Context(), "ALTER TABLE events ADD CONSTRAINT no_poison CHECK body != 'poison'"); err != nil {
 		t.Fatal(err)
@@ -423,6 +430,9 @@ func TestOneBadRow(t *testing.T) {
 	}
 	if n := count(t, conn, "SELECT count() FROM events"); n != 100 {
 		t.Errorf("%d rows", n)
+	}
+	if n := counted(t, tel, "faultline_exporter_rows_dropped_total", "")[""]; n != 2 {
+		t.Errorf("%d records counted as dropped, in two tries", n)
 	}
 	// A session of the embedded engine lets go of a failed insert's table with its next statement;
 	// until then the table cannot be dropped.

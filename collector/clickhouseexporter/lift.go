@@ -10,38 +10,45 @@ import (
 
 // lift leaves out the attributes that the row holds in a column of their own, and gives their names,
 // joined by commas: an identifier is stored once. via is "" for what the emitter said.
-func lift(attrs record.Attrs, ids *[len(idKinds)]string, via string) (pairs, string) {
-	lifted := 0
+//
+// An attribute that should be an identifier and cannot be one (too long, with control characters, with spaces around
+// it) stays and is counted: nothing is found by it. An empty one says that there is none.
+func (b *batch) lift(attrs record.Attrs, ids *[len(idKinds)]string, via string) (pairs, string) {
+	var room [16]int
+	lifted := room[:0]
 	for i := range attrs {
-		if inColumn(&attrs[i], ids, via) {
-			lifted++
+		a := &attrs[i]
+		if a.Key == viaAttribute {
+			if via != "" && a.Value == via {
+				lifted = append(lifted, i)
+			}
+			continue
+		}
+		kind := identity.KindOfAttribute(a.Key)
+		if kind == identity.NoKind {
+			continue
+		}
+		if at := columnOf[kind]; at >= 0 && ids[at] == a.Value {
+			lifted = append(lifted, i)
+		} else if unusable(a) {
+			b.refusedIDs++
 		}
 	}
-	if lifted == 0 {
+	if len(lifted) == 0 {
 		return pairs(attrs), ""
 	}
-	rest := make(pairs, 0, len(attrs)-lifted)
-	names := make([]string, 0, 8)
-	for i := range attrs {
-		if inColumn(&attrs[i], ids, via) {
-			names = append(names, attrs[i].Key)
-		} else {
-			rest = append(rest, attrs[i])
-		}
+	rest := make(pairs, 0, len(attrs)-len(lifted))
+	names := make([]string, 0, len(lifted))
+	from := 0
+	for _, at := range lifted {
+		names = append(names, attrs[at].Key)
+		rest = append(rest, attrs[from:at]...)
+		from = at + 1
 	}
-	return rest, strings.Join(names, ",")
+	return append(rest, attrs[from:]...), strings.Join(names, ",")
 }
 
-func inColumn(a *record.Attr, ids *[len(idKinds)]string, via string) bool {
-	if a.Key == viaAttribute {
-		return via != "" && a.Value == via
-	}
-	if kind := identity.KindOfAttribute(a.Key); kind != identity.NoKind {
-		at := columnOf[kind]
-		return at >= 0 && ids[at] == a.Value
-	}
-	return false
-}
+func unusable(a *record.Attr) bool { return a.Value != "" && !identity.ValidID(a.Value) }
 
 // columnOf gives the place in idKinds of each kind, -1 where it has none.
 var columnOf = func() (of [64]int) {
@@ -71,7 +78,12 @@ func (b *batch) resourceText(resource record.Attrs) string {
 	if len(resource) == 0 {
 		return ""
 	}
-	if len(b.latest) != len(resource) || &b.latest[0] != &resource[0] {
+	if !same(b.latest, resource) {
+		for i := range resource {
+			if identity.KindOfAttribute(resource[i].Key) != identity.NoKind && unusable(&resource[i]) {
+				b.refusedIDs++
+			}
+		}
 		text, err := json.Marshal(resource.Map())
 		if err != nil {
 			return "" // text always marshals

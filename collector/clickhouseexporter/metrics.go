@@ -19,8 +19,8 @@ const scopeName = "github.com/faultline-io/faultline/collector/clickhouseexporte
 
 // metrics of the exporter; metadata.yaml describes them.
 type metrics struct {
-	rows, links, clipped, dropped, refused, failures metric.Int64Counter
-	duration                                         metric.Float64Histogram
+	rows, links, clipped, dropped, ids, refused, failures metric.Int64Counter
+	duration                                              metric.Float64Histogram
 }
 
 func newMetrics(set component.TelemetrySettings) (*metrics, error) {
@@ -34,8 +34,9 @@ func newMetrics(set component.TelemetrySettings) (*metrics, error) {
 	}
 	counter(&m.rows, "faultline_exporter_rows_total", "{row}", "Records that the store has taken.")
 	counter(&m.links, "faultline_exporter_links_total", "{link}", "Facts about identifiers that the store has taken.")
-	counter(&m.clipped, "faultline_exporter_values_clipped_total", "{value}", "Values that were longer than max_value_bytes.")
+	counter(&m.clipped, "faultline_exporter_values_clipped_total", "{value}", "Values that were cut or replaced, by reason.")
 	counter(&m.dropped, "faultline_exporter_rows_dropped_total", "{row}", "Records that the store cannot take.")
+	counter(&m.ids, "faultline_exporter_identifiers_refused_total", "{identifier}", "Attributes that name an identifier and cannot be one; they are kept, nothing is found by them.")
 	counter(&m.refused, "faultline_exporter_facts_refused_total", "{fact}", "Facts that cannot be true, by reason; the records are kept.")
 	counter(&m.failures, "faultline_exporter_insert_failures_total", "{insert}", "Inserts that failed, by table and reason.")
 	var err error
@@ -70,17 +71,34 @@ func failure(err error) string {
 	return "connection"
 }
 
-func (m *metrics) refuse(err error) {
-	reason := "time"
+// mended counts what the batch could not keep as it was said; the README tells the rules.
+func (m *metrics) mended(ctx context.Context, b *batch) {
+	for reason, n := range map[string]int{
+		"length": b.clipper.cut, "time": b.decoder.Times, "utf8": b.decoder.Texts, "number": b.decoder.Numbers,
+	} {
+		if n > 0 {
+			m.clipped.Add(ctx, int64(n), metric.WithAttributes(attribute.String("reason", reason)))
+		}
+	}
+	if b.refusedIDs > 0 {
+		m.ids.Add(ctx, int64(b.refusedIDs))
+	}
+	for _, err := range b.refusedFacts {
+		m.refused.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", refusal(err))))
+	}
+}
+
+// refusal is a word for why a fact cannot be true.
+func refusal(err error) string {
 	switch {
 	case errors.Is(err, identity.ErrID):
-		reason = "id"
+		return "id"
 	case errors.Is(err, identity.ErrKind):
-		reason = "kind"
+		return "kind"
 	case errors.Is(err, identity.ErrInterval):
-		reason = "interval"
+		return "interval"
 	case errors.Is(err, identity.ErrSelf):
-		reason = "self"
+		return "self"
 	}
-	m.refused.Add(context.Background(), 1, metric.WithAttributes(attribute.String("reason", reason)))
+	return "time"
 }

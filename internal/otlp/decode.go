@@ -1,7 +1,6 @@
 package otlp
 
 import (
-	"math"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -20,32 +19,20 @@ const (
 )
 
 // Logs calls yield for every log record, in document order, until it returns false.
-func Logs(ld plog.Logs, yield func(*record.Record) bool) {
-	for _, rl := range ld.ResourceLogs().All() {
-		resource, stamped := attributes(rl.Resource().Attributes(), nil)
-		service, _ := resource.Get(semconv.ServiceName)
-		for _, sl := range rl.ScopeLogs().All() {
-			scope := text(sl.Scope().Name())
-			for _, lr := range sl.LogRecords().All() {
-				r := log(lr, stamped)
-				r.Service, r.Resource, r.Scope = service, resource, scope
-				if !yield(r) {
-					return
-				}
-			}
-		}
-	}
-}
+func Logs(ld plog.Logs, yield func(*record.Record) bool) { new(Decoder).Logs(ld, yield) }
 
 // Spans calls yield for every span, in document order, until it returns false.
-func Spans(td ptrace.Traces, yield func(*record.Record) bool) {
-	for _, rs := range td.ResourceSpans().All() {
-		resource, stamped := attributes(rs.Resource().Attributes(), nil)
+func Spans(td ptrace.Traces, yield func(*record.Record) bool) { new(Decoder).Spans(td, yield) }
+
+// Logs is Logs, and counts.
+func (d *Decoder) Logs(ld plog.Logs, yield func(*record.Record) bool) {
+	for _, rl := range ld.ResourceLogs().All() {
+		resource, stamped := d.attributes(rl.Resource().Attributes(), nil)
 		service, _ := resource.Get(semconv.ServiceName)
-		for _, ss := range rs.ScopeSpans().All() {
-			scope := text(ss.Scope().Name())
-			for _, sp := range ss.Spans().All() {
-				r := span(sp, stamped)
+		for _, sl := range rl.ScopeLogs().All() {
+			scope := d.text(sl.Scope().Name())
+			for _, lr := range sl.LogRecords().All() {
+				r := d.log(lr, stamped)
 				r.Service, r.Resource, r.Scope = service, resource, scope
 				if !yield(r) {
 					return
@@ -55,13 +42,31 @@ func Spans(td ptrace.Traces, yield func(*record.Record) bool) {
 	}
 }
 
-func log(lr plog.LogRecord, stamped record.Attrs) *record.Record {
-	r := &record.Record{
-		Signal: record.Log, Time: nanos(lr.Timestamp()), Observed: nanos(lr.ObservedTimestamp()),
-		Severity: int(lr.SeverityNumber()), SeverityText: text(lr.SeverityText()), Body: kubeobject.WithholdText(value(lr.Body())),
-		Name: text(lr.EventName()),
+// Spans is Spans, and counts.
+func (d *Decoder) Spans(td ptrace.Traces, yield func(*record.Record) bool) {
+	for _, rs := range td.ResourceSpans().All() {
+		resource, stamped := d.attributes(rs.Resource().Attributes(), nil)
+		service, _ := resource.Get(semconv.ServiceName)
+		for _, ss := range rs.ScopeSpans().All() {
+			scope := d.text(ss.Scope().Name())
+			for _, sp := range ss.Spans().All() {
+				r := d.span(sp, stamped)
+				r.Service, r.Resource, r.Scope = service, resource, scope
+				if !yield(r) {
+					return
+				}
+			}
+		}
 	}
-	r.Attrs, r.Stamped = attributes(lr.Attributes(), stamped)
+}
+
+func (d *Decoder) log(lr plog.LogRecord, stamped record.Attrs) *record.Record {
+	r := &record.Record{
+		Signal: record.Log, Time: d.nanos(lr.Timestamp()), Observed: d.nanos(lr.ObservedTimestamp()),
+		Severity: int(lr.SeverityNumber()), SeverityText: d.text(lr.SeverityText()), Body: kubeobject.WithholdText(d.value(lr.Body())),
+		Name: d.text(lr.EventName()),
+	}
+	r.Attrs, r.Stamped = d.attributes(lr.Attributes(), stamped)
 	if domain, _ := r.Attrs.Get(eventDomain); r.Name == "" && domain != kubernetes {
 		r.Name, _ = r.Attrs.Get(semconv.EventNameKey)
 	}
@@ -77,12 +82,12 @@ func log(lr plog.LogRecord, stamped record.Attrs) *record.Record {
 	return settle(r)
 }
 
-func span(sp ptrace.Span, stamped record.Attrs) *record.Record {
+func (d *Decoder) span(sp ptrace.Span, stamped record.Attrs) *record.Record {
 	r := &record.Record{
-		Signal: record.Span, Time: nanos(sp.StartTimestamp()), End: nanos(sp.EndTimestamp()), Name: text(sp.Name()),
-		SpanKind: kindNames[sp.Kind()], Status: statusNames[sp.Status().Code()], StatusMessage: text(sp.Status().Message()),
+		Signal: record.Span, Time: d.nanos(sp.StartTimestamp()), End: d.nanos(sp.EndTimestamp()), Name: d.text(sp.Name()),
+		SpanKind: kindNames[sp.Kind()], Status: statusNames[sp.Status().Code()], StatusMessage: d.text(sp.Status().Message()),
 	}
-	r.Attrs, r.Stamped = attributes(sp.Attributes(), stamped)
+	r.Attrs, r.Stamped = d.attributes(sp.Attributes(), stamped)
 	if id := sp.TraceID(); !id.IsEmpty() {
 		r.TraceID = id.String()
 	}
@@ -93,8 +98,8 @@ func span(sp ptrace.Span, stamped record.Attrs) *record.Record {
 		r.ParentID = id.String()
 	}
 	for _, e := range sp.Events().All() {
-		attrs, _ := attributes(e.Attributes(), nil)
-		r.Events = append(r.Events, record.SpanEvent{Time: nanos(e.Timestamp()), Name: text(e.Name()), Attrs: attrs})
+		attrs, _ := d.attributes(e.Attributes(), nil)
+		r.Events = append(r.Events, record.SpanEvent{Time: d.nanos(e.Timestamp()), Name: d.text(e.Name()), Attrs: attrs})
 	}
 	if sp.Status().Code() == ptrace.StatusCodeError {
 		r.Severity = int(plog.SeverityNumberError)
@@ -115,17 +120,9 @@ func settle(r *record.Record) *record.Record {
 	return r
 }
 
-// nanos clips what lies beyond the year 2262 to it: later times do not fit any of our columns.
-func nanos(t pcommon.Timestamp) int64 {
-	if t > math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(t)
-}
-
 // attributes turns a map into text. Keys that the processor lists as its own additions go to stamped,
 // which is returned on top of what the resource had.
-func attributes(m pcommon.Map, inherited record.Attrs) (own, stamped record.Attrs) {
+func (d *Decoder) attributes(m pcommon.Map, inherited record.Attrs) (own, stamped record.Attrs) {
 	added := ""
 	if v, ok := m.Get(semconv.IdentityStamped); ok {
 		added = v.AsString()
@@ -139,9 +136,9 @@ func attributes(m pcommon.Map, inherited record.Attrs) (own, stamped record.Attr
 			if len(stamped) == len(inherited) { // the first of its own: what it inherits stays the resource's
 				stamped = append(make(record.Attrs, 0, len(inherited)+usualStamps), inherited...)
 			}
-			stamped = append(stamped, record.Attr{Key: k, Value: value(v)})
+			stamped = append(stamped, record.Attr{Key: d.text(k), Value: d.value(v)})
 		default:
-			own = append(own, record.Attr{Key: text(k), Value: value(v)})
+			own = append(own, record.Attr{Key: d.text(k), Value: d.value(v)})
 		}
 	}
 	if len(own) == 0 {
@@ -162,16 +159,6 @@ func listed(list, name string) bool {
 	}
 	return false
 }
-
-func value(v pcommon.Value) string {
-	if v.Type() == pcommon.ValueTypeStr {
-		return text(v.Str())
-	}
-	return text(v.AsString())
-}
-
-// text replaces bytes that are no UTF-8: neither JSON nor a column can hold them.
-func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 var kindNames = map[ptrace.SpanKind]string{
 	ptrace.SpanKindInternal: "internal", ptrace.SpanKindServer: "server", ptrace.SpanKindClient: "client",
