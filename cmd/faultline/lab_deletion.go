@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,6 +32,9 @@ ignore_cancel, no_annotation.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if kind != "aap" && kind != "eda" {
 				return fmt.Errorf("--provider: %q is neither aap nor eda", kind)
+			}
+			if known := provided.DeletionTemplates(); !slices.Contains(known, template) {
+				return fmt.Errorf("--template: %q is none of %s", template, strings.Join(known, ", "))
 			}
 			dir, done, err := workFolder(keep)
 			if err != nil {

@@ -100,6 +100,8 @@ func TestOrdersThatNobodyTakes(t *testing.T) {
 		{[]string{"inject", "cert_expires", "--data", empty}, `no fault is called "cert_expires"; is it cert_expired`},
 		{[]string{"inject"}, "name one fault"},
 		{[]string{"heal", "--data", empty}, "no lab is running"},
+		{[]string{"delete-during-provision", "--template", "typo"}, `--template: "typo" is none of ocp_virt_vm, late_machine`},
+		{[]string{"delete-during-provision", "--provider", "typo"}, `--provider: "typo" is neither aap nor eda`},
 		{[]string{"score", "--faults", "nonsense"}, `there is none called "nonsense"`},
 	} {
 		if got := labOutput(t, c.args...); !strings.Contains(got, c.want) {

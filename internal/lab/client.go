@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/faultline-io/faultline/internal/lab/hubsim"
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
@@ -64,12 +65,12 @@ func end(a rest.Allocation, err error) string {
 
 // create asks for the allocation.
 func (c *client) create(ctx context.Context) error {
-	image := "ubuntu-24.04"
+	image := machineImage
 	switch {
 	case c.st.image != "":
 		image = c.st.image
 	case c.st.served:
-		image = "ocp_virt_vm"
+		image = hubsim.Well
 	}
 	return c.insist(ctx, "create", "/"+c.st.region+"/api/v1/allocations",
 		rest.AllocationRequest{AllocationID: c.id, NodePool: c.st.pool, Image: image, RequestedBy: c.st.subject})

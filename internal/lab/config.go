@@ -8,7 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/faultline-io/faultline/internal/lab/hubsim"
 	"github.com/faultline-io/faultline/provisioner"
+	"github.com/faultline-io/faultline/provisioner/control"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
@@ -117,11 +119,25 @@ func ProvisionerConfig(c Config) provisioner.Config {
 	p.Workflow.Attempts = 2
 	p.Fleet.Lease = c.scaled(4 * time.Second)
 	p.Authority.Folder, p.Authority.Life = pkiFolder(c.Data), max(c.scaled(certLife), time.Minute)
+	p.Catalog = c.catalog()
 	if c.Providers {
 		p.Providers = c.providers()
 		p.Workflow.JobTime, p.Workflow.CancelTime = c.scaled(time.Minute), c.scaled(10*time.Second)
 	}
 	return p
+}
+
+// machineImage is the one that the lab's machines can be provisioned with.
+const machineImage = "ubuntu-24.04"
+
+// catalog is what the lab can provide: anything else is refused when it is asked for.
+func (c Config) catalog() control.Catalog {
+	offer := control.Catalog{Pools: []string{poolGeneral, poolBatch, poolEdge, poolArchive}, Templates: []string{machineImage}}
+	if c.Providers {
+		offer.Pools = append(offer.Pools, poolAAP, poolEDA)
+		offer.Templates = append(offer.Templates, hubsim.Templates()...)
+	}
+	return offer
 }
 
 // poolWait is longer than SQLite waits for a lock, and shorter than the ingress waits for an answer.

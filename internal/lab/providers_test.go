@@ -20,7 +20,7 @@ func TestStoriesOfProviders(t *testing.T) {
 		t.Fatal(err)
 	}
 	with := lab.ProvisionerConfig(s.lab)
-	s.provisioner.Providers, s.provisioner.Workflow = with.Providers, with.Workflow
+	s.provisioner.Providers, s.provisioner.Workflow, s.provisioner.Catalog = with.Providers, with.Workflow, with.Catalog
 	stop := s.run(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()

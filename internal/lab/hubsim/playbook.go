@@ -10,8 +10,9 @@ import (
 )
 
 // Template names choose how the work for a resource goes: one simulation for tests, documents and the
-// lab. Any other name is work that goes well.
+// lab. Templates lists them all; a name that is not among them is work that goes well, too.
 const (
+	Well            = "ocp_virt_vm"      // all goes well
 	FailQuota       = "fail_quota"       // the create playbook fails
 	FailTask        = "fail_task"        // a task of the create playbook fails
 	PurgeRunning    = "purge_running"    // the create job is forgotten while it runs
@@ -25,6 +26,13 @@ const (
 	DeleteFails     = "delete_fails"     // the delete playbook fails
 	PurgeJobs       = "purge_jobs"       // jobs are forgotten as soon as they are over
 )
+
+// Templates lists the names that mean something here.
+func Templates() []string {
+	return []string{
+		Well, FailQuota, FailTask, PurgeRunning, ErrorStart, PendingCapacity, RunForever, IgnoreCancel, HangOnCancel, NoAnnotation, LateMachine, DeleteFails, PurgeJobs,
+	}
+}
 
 // ErrQuota is what the create playbook of FailQuota fails with.
 var ErrQuota = errors.New("TASK [create virtual machine] failed: admission webhook denied the request: exceeded quota: compute")
@@ -57,7 +65,7 @@ func (h *Hub) Create(ctx context.Context, name string, takes time.Duration) erro
 	}
 	if !sleep(ctx, takes/2) {
 		if how == LateMachine {
-			h.start(name)
+			h.Start(name)
 		}
 		return context.Cause(ctx)
 	}
@@ -67,7 +75,7 @@ func (h *Hub) Create(ctx context.Context, name string, takes time.Duration) erro
 	case FailTask:
 		return errTask
 	}
-	h.start(name)
+	h.Start(name)
 	if !sleep(ctx, takes-takes/2) {
 		return context.Cause(ctx)
 	}
@@ -139,7 +147,8 @@ func (h *Hub) hold(name string) (release func(), held <-chan struct{}) {
 	}, nil
 }
 
-func (h *Hub) start(name string) {
+// Start starts a resource's machine, as a playbook does.
+func (h *Hub) Start(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.machines["vm-"+name] = name

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/faultline-io/faultline/internal/lab/hubsim"
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/control"
 	"github.com/faultline-io/faultline/provisioner/provider"
@@ -31,8 +33,10 @@ type Deletion struct {
 	Passed       int          `json:"passed"`
 }
 
-// deletionTime is how long each awaited thing may take.
-const deletionTime = time.Minute
+// DeletionTemplates are the ways in which a provider's work can go in the experiment.
+func DeletionTemplates() []string {
+	return []string{hubsim.Well, hubsim.LateMachine, hubsim.RunForever, hubsim.IgnoreCancel, hubsim.NoAnnotation}
+}
 
 // stablePolls is how often the deprovision's id is read.
 const stablePolls = 10
@@ -51,7 +55,7 @@ func (p *Platform) DeleteDuringProvision(ctx context.Context, kind, template str
 	if err := p.Create(ctx, d.out.AllocationID, pool, template); err != nil {
 		return d.out, err
 	}
-	if err := Until(ctx, deletionTime, "the resource shows the provision job at work", func() (bool, error) {
+	if err := Until(ctx, p.config.Patience, "the resource shows the provision job at work", func() (bool, error) {
 		v, ok := d.shown(provider.Provision)
 		return ok && (v.State == string(provider.Running) || v.State == string(provider.Unknown)), nil
 	}); err != nil {
@@ -124,19 +128,21 @@ func (d *deletion) before() {
 	d.say("before the delete a provision job is at work and no deprovision job exists", ok, "job %s is %s, deprovision: %t", v.JobID, v.State, deleting)
 }
 
-// terminal: the resource shows the provision's end, state and message of one moment.
+// terminal: the resource shows the provision's end, state and message of one moment. That the resource is gone is no
+// excuse: everything that it has shown was seen.
 func (d *deletion) terminal(ctx context.Context) {
-	err := Until(ctx, deletionTime, "provision over", func() (bool, error) {
+	err := Until(ctx, d.p.config.Patience, "provision over", func() (bool, error) {
 		v, _ := d.shown(provider.Provision)
 		return provider.State(v.State).Terminal() || d.removed(), nil
 	})
 	v, _ := d.shown(provider.Provision)
-	stale := provider.State(v.State).Terminal() && v.Message == "running"
-	d.say("the resource shows the provision job Canceled, Failed or Succeeded, with the message that belongs to it", err == nil && !stale, "%s: %q", v.State, v.Message)
+	over := err == nil && provider.State(v.State).Terminal()
+	d.say("the resource shows the provision job Canceled, Failed or Succeeded, with the message that belongs to it", over && inStep(d.states(provider.Provision)),
+		"%s: %q", v.State, v.Message)
 }
 
 func (d *deletion) deprovision(ctx context.Context) {
-	err := Until(ctx, deletionTime, "deprovision", func() (bool, error) {
+	err := Until(ctx, d.p.config.Patience, "deprovision", func() (bool, error) {
 		_, ok := d.shown(provider.Deprovision)
 		return ok, nil
 	})
@@ -170,12 +176,37 @@ func (d *deletion) deprovision(ctx context.Context) {
 }
 
 func (d *deletion) unknown(ctx context.Context) {
-	err := Until(ctx, deletionTime, "Unknown", func() (bool, error) {
+	err := Until(ctx, d.p.config.Patience, "Unknown", func() (bool, error) {
 		v, _ := d.shown(provider.Provision)
 		return v.State == string(provider.Unknown) || d.removed(), nil
 	})
 	v, _ := d.shown(provider.Provision)
-	d.say("the provision job is Unknown, or the resource is gone", err == nil, "%s: %q", v.State, v.Message)
+	// Nobody has told an end of what cannot be asked, and a resource that is gone has not shown one either.
+	ok := err == nil && !provider.State(v.State).Terminal() && inStep(d.states(provider.Provision))
+	d.say("the provision job is Unknown, or the resource is gone", ok, "%s: %q", v.State, v.Message)
+}
+
+// words are those with which a provider's message on a job begins, and the state that each belongs to.
+var words = map[string]provider.State{
+	"pending": provider.Pending, "launched": provider.Pending, "waiting": provider.Waiting, "running": provider.Running,
+	"successful": provider.Succeeded, "failed": provider.Failed, "error": provider.Failed, "canceled": provider.Canceled,
+}
+
+// inStep tells whether each message of a job was shown beside the state that it is about: none stands beside two
+// states, and none begins with the word of another one.
+func inStep(shown []hub.JobView) bool {
+	beside := map[string]string{} // message → state
+	for _, v := range shown {
+		word, _, _ := strings.Cut(strings.ReplaceAll(v.Message, ":", " "), " ")
+		if about, known := words[word]; known && string(about) != v.State {
+			return false
+		}
+		if before, seen := beside[v.Message]; seen && before != v.State {
+			return false
+		}
+		beside[v.Message] = v.State
+	}
+	return true
 }
 
 func (d *deletion) removed() bool {
@@ -186,8 +217,8 @@ func (d *deletion) removed() bool {
 // gone: the resource disappears, the tenant's list doesn't have it, and no machine is left.
 func (d *deletion) gone(ctx context.Context, apart bool) {
 	id := d.out.AllocationID
-	err := Until(ctx, deletionTime, "resource gone", func() (bool, error) { return d.removed(), nil })
-	ended := d.p.Reaches(ctx, id, semconv.Canceled, deletionTime)
+	err := Until(ctx, d.p.config.Patience, "resource gone", func() (bool, error) { return d.removed(), nil })
+	ended := d.p.Reaches(ctx, id, semconv.Canceled, d.p.config.Patience)
 	live, listErr := d.p.Control.List(ctx, store.Filter{Live: true, Limit: 1000})
 	listed := slices.ContainsFunc(live, func(a store.Allocation) bool { return a.ID == id })
 	absent := ended == nil && listErr == nil && !listed

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/faultline-io/faultline/internal/lab/hubsim"
 	"github.com/faultline-io/faultline/internal/lab/latency"
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/control"
@@ -79,7 +80,7 @@ func MeasureLatency(ctx context.Context, dir string, runs int, scale float64) (f
 
 // live is one allocation, wanted and given back.
 func (p *Platform) live(ctx context.Context, id, pool string, patience time.Duration) error {
-	if err := p.Create(ctx, id, pool, "ocp_virt_vm"); err != nil {
+	if err := p.Create(ctx, id, pool, hubsim.Well); err != nil {
 		return err
 	}
 	if err := p.Reaches(ctx, id, semconv.Active, patience); err != nil {

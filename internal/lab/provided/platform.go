@@ -48,6 +48,11 @@ type Config struct {
 	Timeout  time.Duration // of one request to a provider
 	Workflow workflow.Config
 	Log      *slog.Logger
+
+	// Through is put before each adapter, by experiments with one that has a bug; nil: nothing is.
+	Through func(provider.Provider) provider.Provider
+	// Patience is how long an experiment waits for one thing.
+	Patience time.Duration
 }
 
 // DefaultConfig is quick: for tests and demonstrations.
@@ -57,6 +62,7 @@ func DefaultConfig(dir string) Config {
 	w.JobTime, w.CancelTime = 20*time.Second, 5*time.Second
 	return Config{
 		Dir: dir, Poll: 30 * time.Millisecond, Watch: 10 * time.Millisecond, Timeout: 2 * time.Second, Workflow: w, Log: slog.New(slog.DiscardHandler),
+		Patience: time.Minute,
 	}
 }
 
@@ -138,7 +144,11 @@ func (p *Platform) startProvisioner(ctx context.Context, hubURL, apiURL, ca, web
 		return err
 	}
 	p.cleanup = append(p.cleanup, controller.Close, activation.Close)
-	p.halt, err = p.run(ctx, says, controller, activation)
+	through := c.Through
+	if through == nil {
+		through = func(p provider.Provider) provider.Provider { return p }
+	}
+	p.halt, err = p.run(ctx, says, through(controller), through(activation))
 	return err
 }
 
@@ -150,7 +160,7 @@ func (p *Platform) run(ctx context.Context, says *telemetry.Source, controller, 
 	if err != nil {
 		return func() {}, err
 	}
-	p.Store, p.Control = s, control.New(s, time.Minute)
+	p.Store, p.Control = s, control.New(s, time.Minute).Offering(control.Catalog{Pools: []string{PoolAAP, PoolEDA}, Templates: hubsim.Templates()})
 	engine := workflow.New(s, p.config.Workflow, says, p.config.Log)
 	engine.Use(controller, PoolAAP)
 	engine.Use(activation, PoolEDA)
