@@ -66,16 +66,16 @@ func (j *fileJudge) Trouble(_ context.Context, id string) ([]time.Time, error) {
 }
 
 // Alarms implements score.Judge.
-func (j *fileJudge) Alarms(ctx context.Context, id string) ([]string, error) {
+func (j *fileJudge) Alarms(ctx context.Context, id string) ([]score.Ruling, error) {
 	said, err := j.Rule(ctx, id)
 	return alarms(said), err
 }
 
 // alarms are what was said of an allocation but "none".
-func alarms(said []score.Ruling) (out []string) {
+func alarms(said []score.Ruling) (out []score.Ruling) {
 	for _, r := range said {
 		if r.Outcome != correlator.None {
-			out = append(out, inWords(r))
+			out = append(out, r)
 		}
 	}
 	return out
@@ -159,7 +159,7 @@ func (j *serverJudge) Trouble(ctx context.Context, id string) ([]time.Time, erro
 }
 
 // Alarms implements score.Judge.
-func (j *serverJudge) Alarms(ctx context.Context, id string) ([]string, error) {
+func (j *serverJudge) Alarms(ctx context.Context, id string) ([]score.Ruling, error) {
 	said, err := j.history(ctx, id)
 	return alarms(said), err
 }

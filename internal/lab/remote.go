@@ -56,6 +56,7 @@ type Lived struct {
 	AsWritten    bool      `json:"as_written"`
 	Told         bool      `json:"told"`  // the story itself is one of trouble
 	Fault        string    `json:"fault"` // that it met; "": none
+	Since        time.Time `json:"since"` // when that was made
 	Faults       int       `json:"faults"`
 	Cost         bool      `json:"cost"`   // it lost a request, its end, or time
 	Late         bool      `json:"late"`   // it takes, or took, longer than such stories do
@@ -154,7 +155,7 @@ func (l *lab) lived() []Lived {
 			Faults: n, Cost: cost, Failed: len(v.failed), Late: v.late(v.began, l.config.scaled(normalLife)),
 		}
 		if i != nil {
-			one.Fault = i.fault.Name
+			one.Fault, one.Since = i.fault.Name, i.from
 		}
 		out = append(out, one)
 	}

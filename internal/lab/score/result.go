@@ -207,14 +207,14 @@ func (w *watch) affected(ctx context.Context, id string, v *watched, r *Result, 
 	return nil
 }
 
-// bystanders looks at those that met no fault: nothing must ever have been said of them.
+// bystanders looks at those that met no fault and were there meanwhile: nothing must ever have been said of them.
 func (w *watch) bystanders(ctx context.Context, r *Result, miss func(string, string, ...any)) error {
 	lives, err := w.stage.Remote.Lives(ctx)
 	if err != nil {
 		return err
 	}
 	for _, v := range lives {
-		if v.Told || v.Faults > 0 {
+		if v.Told || v.Faults > 0 || !v.Ended.IsZero() && v.Ended.Before(w.began) {
 			continue
 		}
 		if v.Late || v.Failed > 0 || !v.Ended.IsZero() && !v.AsWritten { // a machine that is too slow for its lab
@@ -225,11 +225,25 @@ func (w *watch) bystanders(ctx context.Context, r *Result, miss func(string, str
 		if err != nil {
 			return fmt.Errorf("judge %s: %w", v.AllocationID, err)
 		}
-		r.Healthy++
-		if len(said) > 0 {
-			r.Alarms++
-			miss(v.AllocationID, "met no fault (%s) and was said to be %s", v.Story, strings.Join(said, ", then "))
+		if len(said) == 0 {
+			r.Healthy++
+			continue
 		}
+		deeds, err := w.stage.Judge.Deeds(ctx, v.AllocationID)
+		if err != nil {
+			return fmt.Errorf("read the tasks of %s: %w", v.AllocationID, err)
+		}
+		if late, ok := belated(deeds); ok && late.sensible(said) {
+			r.Disturbed++
+			continue
+		}
+		r.Healthy++
+		r.Alarms++
+		words := make([]string, len(said))
+		for i := range said {
+			words[i] = say(said[i])
+		}
+		miss(v.AllocationID, "met no fault (%s) and was said to be %s", v.Story, strings.Join(words, ", then "))
 	}
 	return nil
 }

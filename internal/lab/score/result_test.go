@@ -16,16 +16,26 @@ type said struct {
 	trouble []time.Time
 	err     error
 	asked   *int
+	alarms  map[string][]Ruling
+	deeds   map[string][]Deed
 }
 
-func (s said) Rule(context.Context, string) ([]Ruling, error)   { return nil, nil }
-func (s said) Alarms(context.Context, string) ([]string, error) { return nil, nil }
+func (s said) Rule(context.Context, string) ([]Ruling, error)        { return nil, nil }
+func (s said) Alarms(_ context.Context, id string) ([]Ruling, error) { return s.alarms[id], nil }
+func (s said) Deeds(_ context.Context, id string) ([]Deed, error)    { return s.deeds[id], nil }
 func (s said) Trouble(context.Context, string) ([]time.Time, error) {
 	if s.asked != nil {
 		*s.asked++
 	}
 	return s.trouble, s.err
 }
+
+// lived is a lab in which allocations have lived so.
+type lived []lab.Lived
+
+func (l lived) Lives(context.Context) ([]lab.Lived, error)        { return l, nil }
+func (l lived) Inject(context.Context, lab.Order) (lab.On, error) { return lab.On{Since: on}, nil }
+func (l lived) Heal(context.Context, string) error                { return nil }
 
 var on = time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) // when the fault was made
 
@@ -124,5 +134,46 @@ func TestSlowest(t *testing.T) {
 	}
 	if took, err := w.slowest(t.Context()); err != nil || took != 7*time.Second || asked != 1 {
 		t.Errorf("%s, %v, %d asked", took, err, asked)
+	}
+}
+
+// Of those that met no fault nothing must have been said. Who lost a claim because its agent was late, by the agent's
+// own record, is left out and counted; who had ended before the experiment began is an earlier one's.
+func TestBystanders(t *testing.T) {
+	late := []Deed{
+		{Claim: "cl-1", Move: "dispatched", At: at(1), End: at(1), LeaseUntil: at(3)}, {Claim: "cl-1", Move: "lost", At: at(3), End: at(3)}, {Claim: "cl-1", At: at(5), End: at(5)},
+	}
+	alarm := []Ruling{{Outcome: undetermined}, named("node_agent/silent")}
+	w := watching(said{
+		alarms: map[string][]Ruling{"slow": alarm, "silent": alarm, "wronged": {named("cert/expired")}, "before": alarm},
+		deeds:  map[string][]Deed{"slow": late, "silent": late[:2], "wronged": late},
+	})
+	w.began = at(-10)
+	w.stage.Remote = lived{
+		{AllocationID: "well", Ended: at(4), AsWritten: true}, {AllocationID: "slow", Ended: at(9), AsWritten: true}, {AllocationID: "silent", AsWritten: true},
+		{AllocationID: "wronged"}, {AllocationID: "before", Ended: at(-20), AsWritten: true}, {AllocationID: "overdue", Late: true}, {AllocationID: "hit", Faults: 1},
+	}
+	var r Result
+	var missed []string
+	err := w.bystanders(t.Context(), &r, func(id, format string, args ...any) { missed = append(missed, id+": "+fmt.Sprintf(format, args...)) })
+	want := []string{
+		"silent: met no fault () and was said to be undetermined, then attributed node_agent/silent",
+		"wronged: met no fault () and was said to be attributed cert/expired",
+	}
+	if err != nil || r.Healthy != 3 || r.Alarms != 2 || r.Disturbed != 2 || !slices.Equal(missed, want) {
+		t.Errorf("%+v, %q, %v", r, missed, err)
+	}
+}
+
+// Who met the same fault when it was made here before is not looked at again.
+func TestAnEarlierInjection(t *testing.T) {
+	w := watching(said{})
+	w.fault.Name, w.seen = "cert_expired", map[string]*watched{}
+	w.stage.Remote = lived{
+		{AllocationID: "a-1", Fault: "cert_expired", Since: at(-300), Faults: 1, Cost: true}, {AllocationID: "a-2", Fault: "cert_expired", Since: on, Faults: 1, Cost: true},
+		{AllocationID: "a-3", Fault: "api_5xx", Since: on, Faults: 1, Cost: true},
+	}
+	if err := w.look(t.Context(), true); err != nil || len(w.seen) != 1 || w.seen["a-2"] == nil {
+		t.Errorf("%v, %v", w.seen, err)
 	}
 }

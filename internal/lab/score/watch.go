@@ -28,12 +28,21 @@ type Judge interface {
 	// the timeline's order.
 	Trouble(ctx context.Context, allocation string) ([]time.Time, error)
 	// Alarms lists what was ever said of an allocation but "none".
-	Alarms(ctx context.Context, allocation string) ([]string, error)
+	Alarms(ctx context.Context, allocation string) ([]Ruling, error)
+	// Deeds are the moves of an allocation's tasks, and its agents' requests about them.
+	Deeds(ctx context.Context, allocation string) ([]Deed, error)
+}
+
+// Lab is a platform that runs; *lab.Remote is one.
+type Lab interface {
+	Lives(ctx context.Context) ([]lab.Lived, error)
+	Inject(ctx context.Context, o lab.Order) (lab.On, error)
+	Heal(ctx context.Context, fault string) error
 }
 
 // Stage is a lab that runs, with somebody who judges what happens there.
 type Stage struct {
-	Remote *lab.Remote
+	Remote Lab
 	Judge  Judge
 	Log    func(format string, args ...any)
 	Look   time.Duration // between two looks
@@ -66,7 +75,7 @@ func (s *Stage) pause(ctx context.Context) error {
 
 // Run makes one fault and scores it. The error is one of the experiment; a miss is in the result.
 func (s *Stage) Run(ctx context.Context, f lab.Fault) (Result, error) {
-	w := &watch{stage: s, fault: f, seen: map[string]*watched{}}
+	w := &watch{stage: s, fault: f, began: time.Now(), seen: map[string]*watched{}}
 	if err := w.baseline(ctx); err != nil {
 		return Result{}, err
 	}
@@ -93,6 +102,7 @@ func (s *Stage) Run(ctx context.Context, f lab.Fault) (Result, error) {
 type watch struct {
 	stage  *Stage
 	fault  lab.Fault
+	began  time.Time // the experiment; whoever had ended by then is an earlier one's
 	since  time.Time
 	healed time.Time
 	seen   map[string]*watched
@@ -212,7 +222,7 @@ func (w *watch) look(ctx context.Context, everybody bool) error {
 		return err
 	}
 	for _, life := range lives {
-		if life.Told || life.Fault != w.fault.Name {
+		if life.Told || life.Fault != w.fault.Name || !life.Since.Equal(w.since) { // it may have been made here before
 			continue
 		}
 		v := w.seen[life.AllocationID]
