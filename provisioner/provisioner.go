@@ -107,7 +107,9 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	work.Go(func() error { return service.Serve(ctx, c.Ops, ops.Handler(), c.Grace) })
 	work.Go(func() error { return faults.Run(ctx, chaos.Worker, engine.Run) })
 	work.Go(func() error { return engine.Watch(ctx) })
-	work.Go(func() error { return faults.Run(ctx, chaos.Relay, relay.Run) })
+	work.Go(func() error {
+		return faults.Run(ctx, chaos.Gone, func(ctx context.Context) error { return faults.Run(ctx, chaos.Relay, relay.Run) })
+	})
 	work.Go(func() error { return relay.Forget(ctx) })
 	if faults != nil {
 		work.Go(func() error { faults.Expire(ctx); return nil })
@@ -119,7 +121,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	}
 	work.Go(func() error { says.Beat(ctx, "", c.Telemetry.Heartbeat); return nil })
 	work.Go(func() error {
-		relaySays.BeatWhile(ctx, "", c.Telemetry.Heartbeat, func(context.Context) bool { return !faults.On(chaos.Relay) })
+		relaySays.BeatWhile(ctx, "", c.Telemetry.Heartbeat, func(context.Context) bool { return !faults.On(chaos.Gone) })
 		return nil
 	})
 	work.Go(func() error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,6 +53,17 @@ func TestCatalogOfFaults(t *testing.T) {
 			if !slices.Contains(layers, l) {
 				t.Errorf("%s shows in %q", f.Name, l)
 			}
+		}
+	}
+	manual, err := os.ReadFile(filepath.Join("..", "..", "docs", "lab.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, reasons, _ := strings.Cut(string(manual), "## Where abstention is right")
+	reasons, _, _ = strings.Cut(reasons, "\n## ")
+	for _, f := range lab.Faults() {
+		if got := strings.Contains(reasons, "* `"+f.Name+"`:"); got != (f.Expected == "undetermined") {
+			t.Errorf("%s is expected to be %s, and docs/lab.md has a reason to abstain: %t", f.Name, f.Expected, got)
 		}
 	}
 	out := labOutput(t, "list", "--json")

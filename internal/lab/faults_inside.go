@@ -26,17 +26,21 @@ func insideFaults() []Fault {
 		},
 		{
 			Name: "worker_short_timeout", Layer: "workflow", Mechanism: "timeout", Expected: expectUndetermined, ShowsIn: []string{"workflow"},
-			Description: "tasks expire a millisecond after they are queued: agents are well, and nothing says how short the time was", meets: byAgent,
-			inject: switched(chaos.Timeout),
+			Description: "tasks expire a millisecond after they are queued: nobody can be seen alive in so short a time, and who has set it telemetry does not say",
+			meets:       byAgent, inject: switched(chaos.Timeout),
 		},
 		{
 			Name: "outbox_poison", Layer: "outbox", Mechanism: "poison", Expected: expectAttributed, ShowsIn: []string{"outbox"},
 			Description: "messages cannot be decoded by whoever should take them", meets: byWork, inject: switched(chaos.Poison),
 		},
 		{
-			Name: "outbox_relay_stop", Layer: "outbox", Mechanism: "stuck", Expected: expectUndetermined, ShowsIn: []string{"outbox", "db"},
-			Description: "the relay has ended without a word, and its telemetry with it: rows are pending, and who is silent cannot be told from who is gone",
-			meets:       byWork, inject: switched(chaos.Relay),
+			Name: "outbox_relay_stop", Layer: "outbox", Mechanism: "overdue", Expected: expectAttributed, ShowsIn: []string{"outbox"},
+			Description: "the relay hangs: its process lives and says so, rows are pending, and it sends none", meets: byWork, inject: switched(chaos.Relay),
+		},
+		{
+			Name: "outbox_relay_gone", Layer: "outbox", Mechanism: "stuck", Expected: expectUndetermined, ShowsIn: []string{"outbox", "db"},
+			Description: "the relay's process has ended without a word, and its telemetry with it: rows are pending, and who is silent cannot be told from who is gone",
+			meets:       byWork, inject: switched(chaos.Gone),
 		},
 		{
 			Name: "db_pool", Layer: "db", Mechanism: "pool", Expected: expectAttributed, ShowsIn: []string{"db", "workflow", "api", "client"},

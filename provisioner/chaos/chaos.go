@@ -21,7 +21,8 @@ const (
 	Worker  = "worker"  // nobody works on workflows
 	Stuck   = "stuck"   // the worker hangs in a step
 	Timeout = "timeout" // tasks expire before anybody can claim them
-	Relay   = "relay"   // nobody relays the outbox
+	Relay   = "relay"   // the relay hangs: its process lives, and the outbox is not relayed
+	Gone    = "gone"    // the relay's process is gone, and its telemetry with it
 	Poison  = "poison"  // messages cannot be decoded
 	Pool    = "pool"    // every connection to the database is taken
 )
@@ -147,7 +148,7 @@ func (s *Switches) Handler() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("/faults/{name}", func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("name")
-		if !slices.Contains([]string{Worker, Stuck, Timeout, Relay, Poison, Pool}, name) {
+		if !slices.Contains([]string{Worker, Stuck, Timeout, Relay, Gone, Poison, Pool}, name) {
 			http.Error(w, "no such fault", http.StatusNotFound)
 			return
 		}
