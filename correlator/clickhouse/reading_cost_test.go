@@ -76,23 +76,32 @@ func (m *meter) statements() []statement {
 	return body.Queries
 }
 
-// measure runs what is measured.
-func (m *meter) measure(do func()) cost {
+// of gives the statements that ran while something was done.
+func (m *meter) of(do func()) (ran []statement) {
 	m.t.Helper()
 	before := map[string]bool{}
 	for _, s := range m.statements() {
 		before[s.ID+s.Started] = true
 	}
 	do()
-	var c cost
 	for _, s := range m.statements() {
 		if before[s.ID+s.Started] || "/"+s.Database != m.dsn.Path || strings.HasPrefix(s.Statement, "SELECT displayName()") { // the driver dials
 			continue
 		}
-		c.statements++
 		if !s.Exact {
 			m.t.Errorf("not counted exactly: %.60s", s.Statement)
 		}
+		ran = append(ran, s)
+	}
+	return ran
+}
+
+// measure runs what is measured.
+func (m *meter) measure(do func()) cost {
+	m.t.Helper()
+	var c cost
+	for _, s := range m.of(do) {
+		c.statements++
 		if strings.Contains(s.Statement, "FROM events") && !strings.Contains(s.Statement, "max(ingested_time)") { // that is a part's bound
 			c.evidenceRows += s.ReadRows
 			c.evidenceBytes += s.ReadBytes
@@ -190,14 +199,16 @@ func TestReadingReadsAShortRange(t *testing.T) {
 		id    string
 		found int
 		most  uint64 // rows of evidence, of 103,000
+		bytes uint64 // of evidence, uncompressed
+		other uint64 // rows of links and lists
 	}{
-		{identity.Allocation, "a-500", 102, 5_000}, // named, but for its machine's lines
-		{identity.Allocation, "a-501", 82, 14_000}, // through links, but for a fifth
-		{identity.Node, "n-500", 22, 3_000},
-		{identity.NodeInstance, "i-500", 22, 3_000},
-		{identity.Workflow, "w-501", 41, 8_500},
-		{identity.Trace, hex.EncodeToString(sum[:]), 4, 4_500},
-		{identity.Correlation, "c-501", 21, 8_500},
+		{identity.Allocation, "a-500", 102, 5_000, 900_000, 20_000},   // named, but for its machine's lines
+		{identity.Allocation, "a-501", 82, 14_000, 3_000_000, 12_000}, // through links, but for a fifth
+		{identity.Node, "n-500", 22, 3_000, 600_000, 7_000},
+		{identity.NodeInstance, "i-500", 22, 3_000, 600_000, 4_500},
+		{identity.Workflow, "w-501", 41, 8_500, 2_000_000, 6_000},
+		{identity.Trace, hex.EncodeToString(sum[:]), 4, 4_500, 1_000_000, 4_500},
+		{identity.Correlation, "c-501", 21, 8_500, 2_000_000, 5_000},
 	}
 	for _, c := range cases {
 		t.Run(c.kind.String()+" "+c.id, func(t *testing.T) {
@@ -214,6 +225,9 @@ func TestReadingReadsAShortRange(t *testing.T) {
 			if spent.evidenceRows > c.most {
 				t.Errorf("%d of %d rows of evidence read for %d", spent.evidenceRows, rows, c.found)
 			}
+			if spent.evidenceBytes > c.bytes || spent.otherRows > c.other {
+				t.Errorf("%d bytes of evidence, %d rows of links and lists read for %d", spent.evidenceBytes, spent.otherRows, c.found)
+			}
 			s.Key.ID = "no-" + c.id
 			spent = m.measure(func() {
 				page, err = correlator.ReadEvents(t.Context(), store, s, "", 1000)
@@ -224,6 +238,7 @@ func TestReadingReadsAShortRange(t *testing.T) {
 			}
 		})
 	}
+	t.Run("every statement", func(t *testing.T) { everyStatement(t, m, store) })
 	for _, c := range []struct {
 		query correlator.Query
 		found int

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -107,6 +108,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 		if kind == identity.Trace {
 			s.Key.ID = traceID(rt, s.Key.ID)
 		}
+		s.From, s.To = stretch(rt)
 		var pages []string
 		cursor, mark := "", int64(0)
 		for n := 0; ; n++ {
@@ -138,6 +140,22 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 			rt.Fatalf("%s: what was there (-) and the pages (+) differ:\n%s", s.Key, d)
 		}
 	})
+}
+
+// stretch draws the ends of a range of the stamped time, whole seconds of those that telemetry draws; 0 is open.
+func stretch(t *rapid.T) (from, to int64) {
+	second := func(n int) int64 {
+		return story.Day.Add(10*time.Hour + time.Duration(n)*time.Second).UnixNano()
+	}
+	first := rapid.IntRange(-1, 20).Draw(t, "from")
+	last := rapid.IntRange(first+1, 22).Draw(t, "to")
+	if first >= 0 {
+		from = second(first)
+	}
+	if last < 22 {
+		to = second(last)
+	}
+	return from, to
 }
 
 // fewer asks for so many checks where nobody asked for a number: each takes the store's time.

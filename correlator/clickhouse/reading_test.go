@@ -3,6 +3,8 @@ package clickhouse_test
 import (
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,7 +60,7 @@ func TestReadingTheStoreAndTheFileAgree(t *testing.T) {
 			must(t, err)
 			defer func() { _ = conn.Close() }()
 			store, file := clickhouse.New(conn, p), memory.New(p, s.Records)
-			asked := map[identity.Key]bool{}
+			asked, ranged := map[identity.Key]bool{}, map[identity.Kind]bool{}
 			for _, r := range s.Records {
 				for _, k := range p.Keys(r) {
 					asked[k] = true
@@ -74,8 +76,30 @@ func TestReadingTheStoreAndTheFileAgree(t *testing.T) {
 					if d := cmp.Diff(want, got); d != "" {
 						t.Errorf("%s %s: file (-) and store (+) differ:\n%s", k.Kind, k.ID, d)
 					}
+					// A stretch of its time, from one of its records up to another: the one at its end is outside.
+					if len(want) < 3 || ranged[kind] {
+						continue
+					}
+					ranged[kind] = true
+					s := correlator.Selection{Key: k, From: timeOf(t, want[len(want)/3]), To: timeOf(t, want[len(want)-1])}
+					if s.From >= s.To {
+						continue
+					}
+					part, _ := drain(t, file, s, 1000)
+					got, _ = drain(t, store, s, 1000)
+					if d := cmp.Diff(part, got); d != "" || len(part) == 0 || len(part) >= len(want) {
+						t.Errorf("%s %s in [%d, %d): %d of %d, file (-) and store (+) differ:\n%s", k.Kind, k.ID, s.From, s.To, len(part), len(want), d)
+					}
 				}
 			}
 		})
 	}
+}
+
+// timeOf is the stamped time of a line of drain.
+func timeOf(t testing.TB, line string) int64 {
+	t.Helper()
+	at, err := strconv.ParseInt(strings.Fields(line)[1], 10, 64)
+	must(t, err)
+	return at
 }

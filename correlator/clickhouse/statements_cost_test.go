@@ -1,0 +1,192 @@
+package clickhouse_test
+
+import (
+	"crypto/md5" //nolint:gosec // made-up ids
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/clickhouse"
+	"github.com/faultline-io/faultline/correlator/live"
+)
+
+// ceiling is what one statement may read at most, in crowd's store of a thousand allocations, 103 rows each, beside a
+// thousand standings and ten thousand steps. Rows and bytes are the engine's own counters; a granule has 4,096 rows or
+// fewer. A statement whose ceiling is all of a table says so.
+type ceiling struct{ rows, bytes uint64 }
+
+var ceilings = map[string]ceiling{
+	// One allocation, one identifier: granules of it.
+	"allocation_known":     {512, 20_000},
+	"allocations_of_keys":  {2_048, 100_000},
+	"began":                {512, 20_000},
+	"events_by_keys":       {8_192, 2_500_000},
+	"events_of_allocation": {1_024, 400_000},
+	"events_of_node":       {4_096, 1_200_000},
+	"facts_of":             {4_096, 150_000},
+	"facts_to":             {4_096, 150_000},
+	"last_of_node":         {4_096, 1_200_000},
+	"links_of":             {8_192, 400_000},
+	"links_to":             {8_192, 400_000},
+	"reading":              {12_288, 2_500_000},
+	"whereabouts":          {9_000, 250_000},
+	// Of one allocation or some, but a thousand of them are one granule.
+	"history":    {1_000, 800_000},
+	"last_words": {1_000, 800_000},
+	// All of a small table, by what they ask.
+	"examined":        {1_000, 20_000},
+	"fellows":         {1_000, 800_000},
+	"list":            {2_000, 50_000},
+	"newest":          {200, 5_000},
+	"replicas_live":   {10, 200},
+	"sources":         {200, 5_000},
+	"standings":       {1_000, 800_000},
+	"standings_as_of": {1_000, 800_000},
+	"took":            {10_000, 300_000},
+	// No rows but the parts' bounds.
+	"mark": {100, 2_000},
+	// By time: what nobody owns (half of all rows here), and what the store took lately (all of it, within seconds).
+	"context":       {55_000, 2_500_000},
+	"heartbeats":    {55_000, 2_000_000},
+	"arrivals":      {103_000, 20_000_000},
+	"arrival_marks": {103_000, 3_000_000},
+	"arrivals_of":   {103_000, 3_000_000},
+	// Of the services of a layer, without an index for its words.
+	"search": {103_000, 25_000_000},
+}
+
+// conditions are no statements: they stand in reading.sql and search.sql, whose ceilings hold for each of them.
+var conditions = []string{"whose_allocation", "whose_keys", "whose_node_while", "words_any", "words_elsewhere", "words_in_body"}
+
+// everyStatement asks the library all that it can be asked, and holds each file of sql/ to its ceiling. What a reading and a
+// search cost as a whole stands in TestReadingReadsAShortRange.
+func everyStatement(t *testing.T, m *meter, store *clickhouse.Library) {
+	ctx := t.Context()
+	var said []correlator.Revision
+	var steps []correlator.Finished
+	at := time.Unix(0, began).UTC()
+	for i := range 1000 {
+		id := fmt.Sprintf("a-%d", i)
+		r := correlator.Revision{ID: id, JudgedAt: correlator.Time(began + int64(i)), Why: correlator.BecauseFirst, Standing: correlator.Standing{ID: id}}
+		r.Standing.Verdict.Outcome = correlator.None
+		if i%10 == 0 {
+			r.Standing.Verdict.Outcome = correlator.Attributed
+			r.Standing.Hits = []correlator.Hit{{Layer: "node_agent", Mechanism: "silent", Onset: correlator.Time(began), Subject: correlator.Subject{Kind: correlator.SubjectNode, IDs: []string{"n"}}}}
+		}
+		said = append(said, r)
+		for step := range 10 {
+			steps = append(steps, correlator.Finished{Step: fmt.Sprint("job:", step), Allocation: id, Part: "p", Took: time.Second, Ended: began + int64(i)})
+		}
+	}
+	must(t, store.Write(ctx, said))
+	must(t, store.File(ctx, steps))
+	must(t, store.Renew(ctx, "r-1"))
+	asOf := at.Add(time.Hour).UnixNano()
+	sum := md5.Sum([]byte("t-501-2")) //nolint:gosec // a made-up id
+
+	asks := map[string]func() error{
+		"resolve":         func() error { _, err := store.Resolve(ctx, "w-501"); return err },
+		"resolve a trace": func() error { _, err := store.Resolve(ctx, hex.EncodeToString(sum[:])); return err },
+		"resolve nobody":  func() error { _, err := store.Resolve(ctx, "nobody"); return err },
+		"story":           func() error { _, err := store.Story(ctx, "a-500", 0); return err },
+		"story by links":  func() error { _, err := store.Story(ctx, "a-501", 0); return err },
+		"story as of":     func() error { _, err := store.Story(ctx, "a-501", asOf); return err },
+		"list":            func() error { _, err := store.List(ctx, correlator.ListQuery{Limit: 10}); return err },
+		"began":           func() error { _, err := store.Began(ctx, []string{"a-1", "a-500"}); return err },
+		"standings":       func() error { _, _, err := store.Standings(ctx, 0); return err },
+		"standings as of": func() error { _, _, err := store.Standings(ctx, asOf); return err },
+		"history":         func() error { _, err := store.History(ctx, "a-500", 10); return err },
+		"last words":      func() error { _, err := store.Last(ctx, []string{"a-1", "a-500"}); return err },
+		"fellows":         func() error { _, err := store.Fellows(ctx, "node_agent", "silent", began-1, asOf, asOf); return err },
+		"took":            func() error { _, err := store.Took(ctx, asOf); return err },
+		"live":            func() error { _, err := store.Live(ctx, time.Minute); return err },
+		"mark":            func() error { _, err := store.Mark(ctx); return err },
+		"layer's services": func() error {
+			_, err := correlator.Search(ctx, store, correlator.Query{Layer: "workflow", Text: "begun", From: began, To: asOf}, "", 10)
+			return err
+		},
+		"reading": func() error {
+			for _, k := range readable {
+				s := correlator.Selection{}
+				s.Key.Kind, s.Key.ID = k, map[string]string{"allocation": "a-501", "node": "n-501", "node_instance": "i-501", "workflow": "w-501", "trace": hex.EncodeToString(sum[:]), "correlation": "c-501"}[k.String()]
+				if _, err := correlator.ReadEvents(ctx, store, s, "", 100); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	// The feed: what came last, and the marks of a moment.
+	found, _, err := store.Arrivals(ctx, live.Mark{}, 100)
+	must(t, err)
+	first := live.MarkOf(found[0])
+	asks["arrivals"] = func() error { _, _, err := store.Arrivals(ctx, first, 100); return err }
+	asks["marks"] = func() error { _, err := store.Marks(ctx, first.Ingested-1, first.Ingested); return err }
+	asks["fetch"] = func() error { _, err := store.Fetch(ctx, []live.Mark{first}); return err }
+
+	most := map[string]ceiling{}
+	from := map[string]string{}
+	files := statementFiles(t)
+	for _, what := range slices.Sorted(maps.Keys(asks)) {
+		for _, s := range m.of(func() { must(t, asks[what]()) }) {
+			name := ""
+			for file, head := range files {
+				if strings.HasPrefix(s.Statement, head) {
+					name = file
+				}
+			}
+			if name == "" {
+				if strings.HasPrefix(strings.TrimSpace(s.Statement), "INSERT") {
+					continue
+				}
+				t.Errorf("%s: no file of sql/ begins as this statement: %.200s", what, s.Statement)
+				continue
+			}
+			if s.ReadRows >= most[name].rows {
+				from[name] = what
+			}
+			most[name] = ceiling{max(most[name].rows, s.ReadRows), max(most[name].bytes, s.ReadBytes)}
+		}
+	}
+	for name := range files {
+		c, stated := ceilings[name]
+		got, asked := most[name]
+		switch {
+		case slices.Contains(conditions, name):
+		case !asked:
+			t.Errorf("%s.sql was not asked: add a question that asks it", name)
+		case !stated:
+			t.Errorf("%s.sql has no ceiling; it read %d rows, %d bytes (%s)", name, got.rows, got.bytes, from[name])
+		case got.rows > c.rows || got.bytes > c.bytes:
+			t.Errorf("%s.sql read %d rows, %d bytes (%s), more than %d and %d", name, got.rows, got.bytes, from[name], c.rows, c.bytes)
+		default:
+			t.Logf("%-20s %6d of %6d rows, %8d of %8d bytes (%s)", name, got.rows, c.rows, got.bytes, c.bytes, from[name])
+		}
+	}
+}
+
+// statementFiles gives the first line of each file of sql/, by its name: no two begin alike.
+func statementFiles(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("sql/*.sql")
+	must(t, err)
+	out, seen := map[string]string{}, map[string]string{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		must(t, err)
+		head, _, _ := strings.Cut(string(text), "\n")
+		if other := seen[head]; other != "" {
+			t.Errorf("%s begins as %s does", path, other)
+		}
+		seen[head] = path
+		out[strings.TrimSuffix(filepath.Base(path), ".sql")] = head
+	}
+	return out
+}
