@@ -80,11 +80,11 @@ func (c Cost) Run(ctx context.Context) (out CostResult, err error) {
 	var off, on []time.Duration
 	before := emitter.Stats().Taken
 	for turn := 0; turn*movesATurn < c.Moves; turn++ {
-		pprof.Do(ctx, pprof.Labels("telemetry", "off"), func(ctx context.Context) { off, err = c.turn(ctx, silent, nil, ids, turn, off) })
+		pprof.Do(ctx, labelled("off"), func(ctx context.Context) { off, err = c.turn(ctx, silent, nil, ids, turn, off) })
 		if err != nil {
 			return out, err
 		}
-		pprof.Do(ctx, pprof.Labels("telemetry", "on"), func(ctx context.Context) { on, err = c.turn(ctx, telling, says, ids, turn, on) })
+		pprof.Do(ctx, labelled("on"), func(ctx context.Context) { on, err = c.turn(ctx, telling, says, ids, turn, on) })
 		if err != nil {
 			return out, err
 		}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime/pprof"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -39,6 +40,7 @@ var stepNames = []string{"request → accepted", "claim", "result", "release →
 
 // timed is one provisioner of which steps are timed.
 type timed struct {
+	label   string // of its profile
 	replica *replica
 	control caller
 	machine remote
@@ -54,19 +56,25 @@ func (s Steps) Run(ctx context.Context) (out []Step, err error) {
 	working, stop := context.WithCancel(ctx)
 	work, working := errgroup.WithContext(working)
 	var kinds []*timed
-	for _, kind := range [][2]string{{s.Silent, ""}, {s.Telling, server.URL}} {
-		k, e := openTimed(ctx, kind[0], kind[1])
-		if e != nil {
+	for _, kind := range [][3]string{{s.Silent, "", "off"}, {s.Telling, server.URL, "on"}} {
+		var k *timed
+		pprof.Do(ctx, labelled(kind[2]), func(ctx context.Context) { // whatever it starts has the label
+			if k, err = openTimed(ctx, kind[0], kind[1]); err == nil {
+				work.Go(func() error { return k.replica.run(working) })
+			}
+		})
+		if err != nil {
 			stop()
-			return nil, errors.Join(e, work.Wait())
+			return nil, errors.Join(err, work.Wait())
 		}
+		k.label = kind[2]
 		defer func() { err = errors.Join(err, k.close(ctx)) }()
-		work.Go(func() error { return k.replica.run(working) })
 		kinds = append(kinds, k)
 	}
 	for i := 0; i < s.Lives && err == nil; i++ {
 		for j := range kinds {
-			if err = kinds[(i+j)%2].life(ctx, fmt.Sprintf("a-%04d", i)); err != nil {
+			k := kinds[(i+j)%2]
+			if pprof.Do(ctx, labelled(k.label), func(ctx context.Context) { err = k.life(ctx, fmt.Sprintf("a-%04d", i)) }); err != nil {
 				break
 			}
 		}
@@ -166,6 +174,9 @@ func (k *timed) time(step string, do func() error) error {
 	k.times[step] = append(k.times[step], time.Since(began))
 	return nil
 }
+
+// labelled is how the profile of whatever tells, or does not, is known.
+func labelled(telemetry string) pprof.LabelSet { return pprof.Labels("telemetry", telemetry) }
 
 func (k *timed) in(id, state string) func(*store.Tx) (bool, error) {
 	return func(t *store.Tx) (bool, error) {

@@ -137,11 +137,12 @@ func (t *Tx) exec(query string, args ...any) (int64, error) {
 
 // last runs a statement of which only the error is of interest, when nothing but the commit follows it.
 func (t *Tx) last(query string, args ...any) error {
+	t.statements++
 	if t.store.dialect.last == nil {
-		_, err := t.exec(query, args...)
+		// Nobody waits for it to be interrupted: watching a context would cost a goroutine.
+		_, err := t.tx.ExecContext(context.WithoutCancel(t.ctx), t.store.statements.of(query), bind(args)...)
 		return err
 	}
-	t.statements++
 	return t.store.dialect.last(t.conn, t.store.statements.of(query), bind(args))
 }
 

@@ -18,12 +18,14 @@ type ids []slog.Attr
 // that is empty is left out; a key that is there already takes the new value.
 func With(ctx context.Context, pairs ...string) context.Context {
 	have, _ := ctx.Value(idsKey{}).(ids)
-	out := slices.Clone(have)
+	out := append(make(ids, 0, len(have)+len(pairs)/2), have...)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] == "" {
 			continue
 		}
-		out = slices.DeleteFunc(out, func(a slog.Attr) bool { return a.Key == pairs[i] })
+		if k := slices.IndexFunc(out, func(a slog.Attr) bool { return a.Key == pairs[i] }); k >= 0 {
+			out = slices.Delete(out, k, k+1)
+		}
 		out = append(out, slog.String(pairs[i], pairs[i+1]))
 	}
 	return context.WithValue(ctx, idsKey{}, out)

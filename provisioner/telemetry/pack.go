@@ -40,8 +40,12 @@ const (
 	fullSpan  = 3
 )
 
-// again is worth it for texts of more than so many bytes.
-const shortText = 3
+// again is worth it for texts of more than so many bytes, and looked for among so many that were written last: a
+// transaction that tells of thousands of things has most of its texts nearby.
+const (
+	shortText = 3
+	lookBack  = 64
+)
 
 // pack writes records shortly: what a transaction tells is written while it holds its rows, so it is a
 // fifth of OTLP, and becomes OTLP when it is shipped.
@@ -87,13 +91,16 @@ func (p *pack) at(t time.Time) {
 }
 
 func (p *pack) text(v string) {
-	if i, ok := wordNumbers[v]; ok {
-		p.number(i<<2 | word)
-		return
+	if len(v) <= longestWord {
+		if i, ok := wordNumbers[v]; ok {
+			p.number(i<<2 | word)
+			return
+		}
 	}
 	if len(v) > shortText {
-		if i := slices.Index(p.seen, v); i >= 0 {
-			p.number(uint64(i)<<2 | again)
+		near := max(0, len(p.seen)-lookBack)
+		if i := slices.Index(p.seen[near:], v); i >= 0 {
+			p.number(uint64(near+i)<<2 | again)
 			return
 		}
 		p.seen = append(p.seen, v)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strconv"
 	"testing"
 	"time"
 
@@ -58,26 +60,43 @@ func TestUnpackedAsItWas(t *testing.T) {
 				records = append(records, s.ComposeEvent(ctx, time.Now(), rapid.String().Draw(t, "name"), attrs...))
 			}
 		}
-		got, want := Pack(records), encode(records)
-		if got.Records != want.logs.LogRecordCount()+want.traces.SpanCount() {
-			t.Fatal(got.Records)
-		}
-		logs, traces, err := Unpack(got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same := func(a, b []byte, err ...error) {
-			if errors.Join(err...) != nil || !cmp.Equal(string(a), string(b)) {
-				t.Fatalf("%s\n%s", a, b)
-			}
-		}
-		a, err1 := (&plog.JSONMarshaler{}).MarshalLogs(logs)
-		b, err2 := (&plog.JSONMarshaler{}).MarshalLogs(want.logs)
-		same(a, b, err1, err2)
-		a, err1 = (&ptrace.JSONMarshaler{}).MarshalTraces(traces)
-		b, err2 = (&ptrace.JSONMarshaler{}).MarshalTraces(want.traces)
-		same(a, b, err1, err2)
+		asEncoded(t, records)
 	})
+}
+
+// A transaction that tells of many things repeats texts that lie far apart.
+func TestPackOfManyRecords(t *testing.T) {
+	says := (&Emitter{now: time.Now}).Source("provisioner")
+	var records []Record
+	for i := range 5 * lookBack {
+		ctx := With(WithSpan(context.Background(), NewTrace()), semconv.AllocationID, NewID("a"), semconv.CorrelationID, "c-of-all")
+		records = append(records, says.ComposeEvent(ctx, time.Now(), semconv.EventAllocationState, slog.String(semconv.NodeID, fmt.Sprintf("node-%d", i/2)), slog.String("pool", "pool-"+strconv.Itoa(i%3))))
+	}
+	asEncoded(t, records)
+}
+
+// asEncoded wants packed records to be the same OTLP as those that were not packed.
+func asEncoded(t rapid.TB, records []Record) {
+	t.Helper()
+	got, want := Pack(records), encode(records)
+	if got.Records != want.logs.LogRecordCount()+want.traces.SpanCount() {
+		t.Fatal(got.Records)
+	}
+	logs, traces, err := Unpack(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := func(a, b []byte, err ...error) {
+		if errors.Join(err...) != nil || !cmp.Equal(string(a), string(b)) {
+			t.Fatalf("%s\n%s", a, b)
+		}
+	}
+	a, err1 := (&plog.JSONMarshaler{}).MarshalLogs(logs)
+	b, err2 := (&plog.JSONMarshaler{}).MarshalLogs(want.logs)
+	same(a, b, err1, err2)
+	a, err1 = (&ptrace.JSONMarshaler{}).MarshalTraces(traces)
+	b, err2 = (&ptrace.JSONMarshaler{}).MarshalTraces(want.traces)
+	same(a, b, err1, err2)
 }
 
 // A pack that an earlier version wrote is read by every later one.

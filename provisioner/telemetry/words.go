@@ -28,3 +28,11 @@ var wordNumbers = func() map[string]uint64 {
 	}
 	return numbers
 }()
+
+// longestWord is the length of the longest: what is longer need not be looked up.
+var longestWord = func() (n int) {
+	for _, w := range words {
+		n = max(n, len(w))
+	}
+	return n
+}()

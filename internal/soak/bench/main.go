@@ -32,7 +32,7 @@ func run(ctx context.Context) (err error) {
 	onPostgres := flag.Int("postgres-allocations", 10000, "allocations at once on PostgreSQL")
 	kills := flag.Int("kills", 500, "kills of a provisioner")
 	moves := flag.Int("moves", 20000, "moves of each kind that are timed")
-	profile := flag.String("profile", "", "file for a CPU profile; moves have the label telemetry, on or off")
+	profile := flag.String("profile", "", "file for a CPU profile; what moves has the label telemetry, on or off")
 	flag.Parse()
 	if *profile != "" {
 		f, err := os.Create(*profile)
