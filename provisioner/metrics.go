@@ -50,6 +50,7 @@ func metrics(s *store.Store, e *telemetry.Emitter) []prometheus.Collector {
 		}
 	}
 	return []prometheus.Collector{
+		refusedMoves{s},
 		counter("telemetry_records_total", "Records taken into the telemetry queue.", func() float64 { return float64(e.Stats().Taken) }),
 		counter("telemetry_dropped_records_total", "Telemetry records that were dropped.", func() float64 { return float64(e.Stats().Dropped) }),
 		gauge("telemetry_queue_records", "Telemetry records that wait.", func() float64 { return float64(e.Waiting()) }),
@@ -57,5 +58,19 @@ func metrics(s *store.Store, e *telemetry.Emitter) []prometheus.Collector {
 		gauge("outbox_oldest_age_seconds", "Age of the oldest message that waits.", age(backlog)),
 		gauge("journal_transactions", "Transactions whose telemetry waits in the database.", func() float64 { n, _ := journal(); return float64(n) }),
 		gauge("journal_oldest_age_seconds", "Age of the oldest telemetry that waits in the database.", age(journal)),
+	}
+}
+
+// refusedMoves counts refusals of the lifecycle's tables.
+type refusedMoves struct{ store *store.Store }
+
+var refusedMovesDesc = prometheus.NewDesc("faultline_provisioner_refused_moves_total",
+	"Moves that are not in the lifecycle's tables, or whose guard was not satisfied.", []string{"of", "reason"}, nil)
+
+func (r refusedMoves) Describe(out chan<- *prometheus.Desc) { out <- refusedMovesDesc }
+
+func (r refusedMoves) Collect(out chan<- prometheus.Metric) {
+	for m, n := range r.store.RefusedMoves() {
+		out <- prometheus.MustNewConstMetric(refusedMovesDesc, prometheus.CounterValue, float64(n), m.Of, string(m.Reason))
 	}
 }

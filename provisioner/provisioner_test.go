@@ -90,7 +90,21 @@ func runServesAndStops(t *testing.T, target string) {
 			t.Fatal("never ready")
 		}
 	}
+	for _, call := range []string{"/v1/allocations", "/v1/allocations/a-1/release"} { // one that is requested cannot be released
+		body := `{"allocation_id":"a-1","node_pool":"p","image":"i","requested_by":"alice"}`
+		if strings.HasSuffix(call, "release") {
+			body = `{"actor":"alice"}`
+		}
+		r, err := http.Post("http://"+c.Control+call, "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Body.Close()
+	}
 	_, metrics := get("http://" + c.Ops + "/metrics")
+	if want := "\nfaultline_provisioner_refused_moves_total{of=\"allocation\",reason=\"illegal_move\"} 1\n"; !strings.Contains(metrics, want) {
+		t.Errorf("no %s", want)
+	}
 	for _, name := range []string{"telemetry_records_total", "telemetry_dropped_records_total", "telemetry_queue_records", "outbox_messages", "outbox_oldest_age_seconds"} {
 		if !strings.Contains(metrics, "\nfaultline_provisioner_"+name+" ") {
 			t.Errorf("no metric %s", name)

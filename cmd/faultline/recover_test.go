@@ -84,7 +84,7 @@ func strandOne(t *store.Tx, n string, steps []string) error {
 	for _, to := range append([]string{semconv.Reserved, semconv.Provisioning}, steps...) {
 		switch to {
 		case lifecycle.Occupied, lifecycle.Cleanup, lifecycle.Fenced:
-			err = t.MoveNode(&node, to, "wipe failed 5 times", lifecycle.NodeFacts{})
+			err = t.MoveNode(&node, to, "wipe failed 5 times", lifecycle.NodeFacts{Actor: "kim"})
 		default:
 			err = t.MoveAllocation(&a, to, "retries exhausted", facts)
 		}

@@ -112,7 +112,7 @@ func seed(ctx context.Context, s *store.Store) (ids []string, err error) {
 			if err != nil {
 				return err
 			}
-			ready := lifecycle.Facts{Occupancy: lifecycle.Reserved, TasksDone: true, Observed: true}
+			ready := lifecycle.Facts{Provided: true, TasksDone: true, Observed: true}
 			for _, state := range []string{semconv.Reserved, semconv.Provisioning, semconv.Active} {
 				if err := t.MoveAllocation(&a, state, "", ready); err != nil {
 					return err

@@ -1,6 +1,10 @@
 package lifecycle
 
-import "github.com/faultline-io/faultline/internal/semconv"
+import (
+	"slices"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+)
 
 // Occupancies of a node, orthogonal to what the node itself does.
 const (
@@ -8,15 +12,8 @@ const (
 	Reserved = semconv.Reserved
 	Occupied = "occupied" // something of the allocation may be on it: a task was claimed
 	Cleanup  = "cleanup"  // something of the allocation may still be on it
-	Fenced   = "fenced"   // kept out of use: proof of cleanup is missing
+	Fenced   = "fenced"   // kept out of use by an operator
 )
-
-// NodeMove is one line of the occupancy table.
-type NodeMove struct {
-	From, To string
-	Trigger  string
-	Guard    func(NodeFacts) Reason // nil: always
-}
 
 // NodeFacts are what guards of occupancy look at.
 type NodeFacts struct {
@@ -25,56 +22,40 @@ type NodeFacts struct {
 	Actor     string // the operator, where one acts
 }
 
-// NodeMoves is the whole machine. There is no way from cleanup back to use but through free, and
-// none from occupied to free but through cleanup.
-func NodeMoves() []NodeMove {
-	return []NodeMove{
-		{Free, Reserved, "placement", nil},
-		{Reserved, Occupied, "first claim", nil},
-		{Reserved, Free, "cancel before any work", untouched},
-		{Reserved, Cleanup, "gave up", nil},
-		{Occupied, Cleanup, "release, cancel or gave up", nil},
-		{Cleanup, Free, "cleanup proof", proven},
-		{Cleanup, Fenced, "proof missing, retries exhausted", nil},
-		{Fenced, Cleanup, "retry or forced release", operator},
-		{Fenced, Free, "verified absent", provenByOperator},
-		{Free, Fenced, "operator", operator},
-		{Reserved, Fenced, "operator", operator},
-		{Occupied, Fenced, "operator", operator},
-	}
+// NodeMove is one line of the occupancy table.
+type NodeMove = Move[NodeFacts]
+
+// nodeMoves is the whole machine. There is no way from cleanup back to use but through free, and none from
+// occupied to free but through cleanup. A release that has used up its tries leaves its node in cleanup, which
+// keeps it out of use as well and lets its tenant try again; a fence, which only an operator can lift, is
+// an operator's alone.
+var nodeMoves = []NodeMove{
+	{Free, Reserved, "placement", nil},
+	{Reserved, Occupied, "first claim", nil},
+	{Reserved, Free, "cancel before any work", untouched},
+	{Reserved, Cleanup, "gave up", nil},
+	{Occupied, Cleanup, "release, cancel or gave up", nil},
+	{Cleanup, Free, "cleanup proof", proven},
+	{Cleanup, Fenced, "fence", operator},
+	{Fenced, Cleanup, "unfence or forced release", operator},
+	{Fenced, Free, "verified absent", provenByOperator},
+	{Free, Fenced, "fence", operator},
+	{Reserved, Fenced, "fence", operator},
+	{Occupied, Fenced, "fence", operator},
 }
+
+// NodeMoves is a copy of the table.
+func NodeMoves() []NodeMove { return slices.Clone(nodeMoves) }
 
 // MoveNode says whether the node may change its occupancy, nil if it may.
 func MoveNode(id, from, to string, f NodeFacts) error {
-	for _, m := range NodeMoves() {
-		if m.From != from || m.To != to {
-			continue
-		}
-		if m.Guard == nil {
-			return nil
-		}
-		if reason := m.Guard(f); reason != Allowed {
-			return &Refusal{Reason: reason, Subject: "node " + id, From: from, To: to}
-		}
-		return nil
-	}
-	return &Refusal{Reason: IllegalMove, Subject: "node " + id, From: from, To: to}
+	return decide(nodeMoves, OfNode, id, from, to, f, "")
 }
 
-func untouched(f NodeFacts) Reason { return unless(f.Untouched, WorkBegun) }
-func proven(f NodeFacts) Reason    { return unless(f.Proof != "", CleanupUnproven) }
-func operator(f NodeFacts) Reason  { return unless(f.Actor != "", UnnamedActor) }
-
-func provenByOperator(f NodeFacts) Reason {
-	if r := operator(f); r != Allowed {
-		return r
-	}
-	return proven(f)
-}
-
-// States of a node instance: one installation of system and agent.
-const (
-	Enrolling  = semconv.Enrolling
-	Live       = semconv.Live
-	Superseded = semconv.Superseded // the node was enrolled again
+// Guards of occupancy.
+var (
+	untouched        = guard("untouched", WorkBegun, func(f NodeFacts) bool { return f.Untouched })
+	proven           = guard("proven", CleanupUnproven, func(f NodeFacts) bool { return f.Proof != "" })
+	operator         = guard("operator", UnnamedActor, func(f NodeFacts) bool { return f.Actor != "" })
+	provenByOperator = both("proven_by_operator", operator, proven)
 )

@@ -35,6 +35,7 @@ const (
 // Refusal is the error of a move or request that the domain does not allow.
 type Refusal struct {
 	Reason  Reason
+	Of      string // kind of the subject, where the refusal is about a move
 	Subject string // kind and id: "allocation a-1"
 	From    string // state the subject is in, where the refusal is about a move
 	To      string

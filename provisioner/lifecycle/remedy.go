@@ -12,6 +12,21 @@ const (
 	UnknownTemplate  Reason = "unknown_template"  // the catalog has no such image or template
 )
 
+// Reasons of the tables of installations, tasks, messages and providers' jobs. Nobody asks for these moves, so
+// a refusal is a fault of the controller's own.
+const (
+	InstanceLives   Reason = "instance_lives"   // the node has a live installation
+	NoSuccessor     Reason = "no_successor"     // no other installation takes its place
+	ClaimIncomplete Reason = "claim_incomplete" // a claim without id, fence, installation or lease
+	NotOverdue      Reason = "not_overdue"      // its time is not over
+	NotTried        Reason = "not_tried"        // no attempt to send was made, and no operator decided
+	OperatorsOnly   Reason = "operators_only"   // an operator decides that
+	JobCanceled     Reason = "job_canceled"     // the job's end is wanted: it is not launched any more
+	JobUnknown      Reason = "job_unknown"      // the provider has not named the job
+	JobNamed        Reason = "job_named"        // the provider has named the job: it is followed, not looked for
+	ResultOpen      Reason = "result_open"      // nobody knows how the job ended
+)
+
 // remedies say, for every reason, what would satisfy the guard that refused.
 var remedies = map[Reason]string{
 	IllegalMove:         "a state from which the move is in the table (GET /v1/recovery/actions lists them)",
@@ -44,6 +59,16 @@ var remedies = map[Reason]string{
 	KeyReused:           "a new idempotency key for a new request",
 	UnknownPool:         "a pool of the catalog",
 	UnknownTemplate:     "a template of the catalog",
+	InstanceLives:       "the end of the installation that lives",
+	NoSuccessor:         "another installation of the node",
+	ClaimIncomplete:     "a claim with id, fence, installation and a lease that has not ended",
+	NotOverdue:          "the lapse of its time",
+	NotTried:            "an attempt to send it, or an operator who skips it",
+	OperatorsOnly:       "an operator who has it sent again",
+	JobCanceled:         "nothing: the job is not launched any more",
+	JobUnknown:          "the provider's answer, with the job's id",
+	JobNamed:            "nothing: the job is followed under its id",
+	ResultOpen:          "a result: success, failure, or that nobody waits for it any more",
 }
 
 // Remedy is what would satisfy the guard that refused, "" for reasons that are unknown here.

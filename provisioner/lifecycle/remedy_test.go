@@ -35,7 +35,7 @@ func TestEveryReasonHasARemedy(t *testing.T) {
 			return true
 		})
 	}
-	if seen < 20 {
+	if seen < 35 {
 		t.Fatalf("only %d reasons found", seen)
 	}
 }

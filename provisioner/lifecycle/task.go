@@ -1,46 +1,58 @@
 package lifecycle
 
 import (
+	"slices"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// TaskMove is one line of the table of a task's states.
-type TaskMove struct{ From, To, Trigger string }
-
-// TaskMoves is the whole machine. lost is passed through: the same task is offered again with a higher
-// fence, or fails when its claims are used up.
-func TaskMoves() []TaskMove {
-	return []TaskMove{
-		{"", semconv.Queued, "workflow step"},
-		{semconv.Queued, semconv.Dispatched, "claim"},
-		{semconv.Queued, semconv.Expired, "not claimed before expires_at"},
-		{semconv.Queued, semconv.Canceled, "workflow canceled"},
-		{semconv.Queued, semconv.Failed, "claims used up"},
-		{semconv.Dispatched, semconv.Running, "first renewal"},
-		{semconv.Dispatched, semconv.Succeeded, "result"},
-		{semconv.Dispatched, semconv.Failed, "result"},
-		{semconv.Dispatched, semconv.Canceled, "workflow canceled"},
-		{semconv.Dispatched, semconv.Lost, "lease ended without a result"},
-		{semconv.Running, semconv.Succeeded, "result"},
-		{semconv.Running, semconv.Failed, "result"},
-		{semconv.Running, semconv.Canceled, "workflow canceled"},
-		{semconv.Running, semconv.Lost, "lease ended without a result"},
-		{semconv.Lost, semconv.Queued, "offered again"},
-		{semconv.Lost, semconv.Failed, "claims used up"},
-	}
+// TaskFacts are what guards of tasks look at.
+type TaskFacts struct {
+	Claim     Claim     // as the move leaves it
+	ExpiresAt time.Time // unclaimed until then
+	Now       time.Time
 }
+
+// TaskMove is one line of the table of a task's states.
+type TaskMove = Move[TaskFacts]
+
+// taskMoves is the whole machine. lost is passed through: the same task is offered again with a higher
+// fence, or fails when its claims are used up. Whose result counts, CheckClaim has said before.
+var taskMoves = []TaskMove{
+	{"", semconv.Queued, "workflow step", nil},
+	{semconv.Queued, semconv.Dispatched, "claim", claimWhole},
+	{semconv.Queued, semconv.Expired, "not claimed before expires_at", expired},
+	{semconv.Queued, semconv.Canceled, "workflow canceled", nil},
+	{semconv.Dispatched, semconv.Running, "first renewal", claimWhole},
+	{semconv.Dispatched, semconv.Succeeded, "result", nil},
+	{semconv.Dispatched, semconv.Failed, "result", nil},
+	{semconv.Dispatched, semconv.Canceled, "workflow canceled", nil},
+	{semconv.Dispatched, semconv.Lost, "lease ended without a result", leaseOver},
+	{semconv.Running, semconv.Succeeded, "result", nil},
+	{semconv.Running, semconv.Failed, "result", nil},
+	{semconv.Running, semconv.Canceled, "workflow canceled", nil},
+	{semconv.Running, semconv.Lost, "lease ended without a result", leaseOver},
+	{semconv.Lost, semconv.Queued, "offered again", nil},
+	{semconv.Lost, semconv.Failed, "claims used up", nil},
+}
+
+// TaskMoves is a copy of the table.
+func TaskMoves() []TaskMove { return slices.Clone(taskMoves) }
 
 // MoveTask says whether the task may go from one state to another, nil if it may.
-func MoveTask(id, from, to string) error {
-	for _, m := range TaskMoves() {
-		if m.From == from && m.To == to {
-			return nil
-		}
-	}
-	return &Refusal{Reason: IllegalMove, Subject: "task " + id, From: from, To: to}
+func MoveTask(id, from, to string, f TaskFacts) error {
+	return decide(taskMoves, OfTask, id, from, to, f, "")
 }
+
+// Guards of tasks.
+var (
+	claimWhole = guard("claim_whole", ClaimIncomplete, func(f TaskFacts) bool {
+		return f.Claim.ID != "" && f.Claim.Fence > 0 && f.Claim.InstanceID != "" && f.Claim.LeaseUntil.After(f.Now)
+	})
+	expired   = guard("expired", NotOverdue, func(f TaskFacts) bool { return !f.ExpiresAt.After(f.Now) })
+	leaseOver = guard("lease_over", NotOverdue, func(f TaskFacts) bool { return !f.Claim.LeaseUntil.After(f.Now) })
+)
 
 // TaskOpen says whether a task may still change.
 func TaskOpen(state string) bool {

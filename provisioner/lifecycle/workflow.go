@@ -1,6 +1,10 @@
 package lifecycle
 
-import "github.com/faultline-io/faultline/internal/semconv"
+import (
+	"slices"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+)
 
 // Operations of an allocation; each run of one is a workflow.
 const (
@@ -9,33 +13,32 @@ const (
 	OperationCancel    = "cancel"
 )
 
-// WorkflowMove is one line of the table of a workflow's states.
-type WorkflowMove struct{ From, To, Trigger string }
+// WorkflowFacts are none: what a workflow may do hangs on its steps' outcomes, and those on other tables.
+type WorkflowFacts struct{}
 
-// WorkflowMoves is the whole machine.
-func WorkflowMoves() []WorkflowMove {
-	return []WorkflowMove{
-		{"", semconv.Scheduled, "message"},
-		{semconv.Scheduled, semconv.Running, "first step"},
-		{semconv.Running, semconv.Waiting, "a task, a timer or capacity is awaited"},
-		{semconv.Waiting, semconv.Running, "what was awaited came"},
-		{semconv.Running, semconv.Completed, "last step"},
-		{semconv.Running, semconv.Failed, "gave up"},
-		{semconv.Scheduled, semconv.CancelRequested, "cancel"},
-		{semconv.Running, semconv.CancelRequested, "cancel"},
-		{semconv.Waiting, semconv.CancelRequested, "cancel"},
-		{semconv.CancelRequested, semconv.Canceled, "work stopped"},
-	}
+// WorkflowMove is one line of the table of a workflow's states.
+type WorkflowMove = Move[WorkflowFacts]
+
+// workflowMoves is the whole machine.
+var workflowMoves = []WorkflowMove{
+	{"", semconv.Scheduled, "message", nil},
+	{semconv.Scheduled, semconv.Running, "first step", nil},
+	{semconv.Running, semconv.Waiting, "a task, a provider, a timer or capacity is awaited", nil},
+	{semconv.Waiting, semconv.Running, "what was awaited came", nil},
+	{semconv.Running, semconv.Completed, "last step", nil},
+	{semconv.Running, semconv.Failed, "gave up", nil},
+	{semconv.Scheduled, semconv.CancelRequested, "cancel", nil},
+	{semconv.Running, semconv.CancelRequested, "cancel", nil},
+	{semconv.Waiting, semconv.CancelRequested, "cancel", nil},
+	{semconv.CancelRequested, semconv.Canceled, "work stopped", nil},
 }
+
+// WorkflowMoves is a copy of the table.
+func WorkflowMoves() []WorkflowMove { return slices.Clone(workflowMoves) }
 
 // MoveWorkflow says whether the workflow may go from one state to another, nil if it may.
 func MoveWorkflow(id, from, to string) error {
-	for _, m := range WorkflowMoves() {
-		if m.From == from && m.To == to {
-			return nil
-		}
-	}
-	return &Refusal{Reason: IllegalMove, Subject: "workflow " + id, From: from, To: to}
+	return decide(workflowMoves, OfWorkflow, id, from, to, WorkflowFacts{}, "")
 }
 
 // WorkflowOpen says whether a workflow still has steps to do.

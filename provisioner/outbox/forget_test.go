@@ -30,6 +30,7 @@ func TestPublishedMessagesAreForgotten(t *testing.T) {
 					if err != nil {
 						return err
 					}
+					m.Attempts = 1
 					if state != semconv.Pending {
 						if err := tx.MoveMessage(&m, state); err != nil {
 							return err

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/lifecycle"
 	"github.com/faultline-io/faultline/provisioner/store"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
@@ -150,6 +151,10 @@ func (r *Relay) send(ctx context.Context, m store.Message) (sent bool, err error
 			slog.String(semconv.Subject, m.Subject), slog.Int(semconv.AttemptCount, m.Attempts))
 	}
 	err = r.store.Update(ctx, "mark message "+to, func(t *store.Tx) error { return t.MoveMessage(&m, to) })
+	var refused *lifecycle.Refusal
+	if errors.As(err, &refused) { // an operator has skipped it while this attempt was under way
+		err = nil
+	}
 	return failure == nil, err
 }
 

@@ -117,6 +117,9 @@ func (b *bench) message(id, to string) {
 		if err != nil {
 			return err
 		}
+		if m.State == to {
+			return nil
+		}
 		m.Attempts, m.LastError = 15, "refused"
 		return t.MoveMessage(&m, to)
 	})

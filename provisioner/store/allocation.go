@@ -41,15 +41,16 @@ func scanAllocation(scan func(...any) error) (Allocation, error) {
 func (t *Tx) CreateAllocation(a Allocation) (Allocation, error) {
 	a.State, a.Version, a.CreatedAt = semconv.Requested, 1, t.Now().UTC()
 	a.Since = a.CreatedAt
+	ctx := telemetry.With(t.ctx, semconv.AllocationID, a.ID)
 	if err := lifecycle.MoveAllocation(a.ID, "", a.State, lifecycle.Facts{}); err != nil {
-		return a, err
+		return a, t.refuse(ctx, err)
 	}
 	_, err := t.exec(`INSERT INTO allocations (allocation_id, pool, image, requested_by, correlation_id, state, since, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		a.ID, a.Pool, a.Image, a.RequestedBy, a.CorrelationID, a.State, nanos(a.Since), nanos(a.CreatedAt))
 	if err != nil {
 		return a, fmt.Errorf("insert allocation: %w", err)
 	}
-	t.say(telemetry.With(t.ctx, semconv.AllocationID, a.ID), a.Since, semconv.EventAllocationState,
+	t.say(ctx, a.Since, semconv.EventAllocationState,
 		slog.String(semconv.To, a.State), slog.String(semconv.Actor, a.RequestedBy))
 	return a, nil
 }
@@ -96,8 +97,9 @@ func (t *Tx) MoveAllocation(a *Allocation, to, reason string, f lifecycle.Facts)
 		}
 	}
 	from := a.State
+	ctx := telemetry.With(t.ctx, semconv.AllocationID, a.ID, semconv.NodeID, a.NodeID)
 	if err := lifecycle.MoveAllocation(a.ID, from, to, f); err != nil {
-		return err
+		return t.refuse(ctx, err)
 	}
 	now := t.Now()
 	changed, err := t.exec(`UPDATE allocations SET state = ?, reason = ?, version = version + 1, since = ?, was_active = ? WHERE allocation_id = ? AND version = ?`,
@@ -111,7 +113,6 @@ func (t *Tx) MoveAllocation(a *Allocation, to, reason string, f lifecycle.Facts)
 	a.State, a.Reason, a.Since = to, reason, now
 	a.Version++
 	a.WasActive = a.WasActive || to == semconv.Active
-	ctx := telemetry.With(t.ctx, semconv.AllocationID, a.ID, semconv.NodeID, a.NodeID)
 	attrs := []slog.Attr{slog.String(semconv.From, from), slog.String(semconv.To, to)}
 	if reason != "" {
 		attrs = append(attrs, slog.String(semconv.Reason, reason))

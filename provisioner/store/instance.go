@@ -36,26 +36,51 @@ func (t *Tx) UseEnrolment(tokenHash string) (node string, err error) {
 func (t *Tx) OpenInstance(n *Node, instance, boot, host string) error {
 	now := t.Now()
 	if old := n.InstanceID; old != "" {
-		if _, err := t.exec(`UPDATE node_instances SET state = ?, closed_at = ? WHERE instance_id = ?`, lifecycle.Superseded, nanos(now), old); err != nil {
-			return fmt.Errorf("close instance: %w", err)
+		if err := t.moveInstance(n.ID, old, lifecycle.Live, lifecycle.Superseded, lifecycle.InstanceFacts{Current: old, Successor: instance}); err != nil {
+			return err
 		}
-		t.say(t.instanceContext(n.ID, old), now, semconv.EventNodeInstance, slog.String(semconv.To, lifecycle.Superseded))
 		if _, err := t.exec(`UPDATE tasks SET lease_until = ? WHERE instance_id = ? AND state IN ('dispatched', 'running')`, nanos(now), old); err != nil {
 			return fmt.Errorf("end leases: %w", err)
 		}
+		n.InstanceID = ""
+	}
+	ctx := telemetry.With(t.instanceContext(n.ID, instance), semconv.BootID, boot)
+	if err := lifecycle.MoveInstance(instance, "", lifecycle.Enrolling, lifecycle.InstanceFacts{}); err != nil {
+		return t.refuse(ctx, err)
 	}
 	if _, err := t.exec(`INSERT INTO node_instances (instance_id, node_id, state, boot_id, host_name, enrolled_at) VALUES (?, ?, ?, ?, ?, ?)`,
-		instance, n.ID, lifecycle.Live, boot, host, nanos(now)); err != nil {
+		instance, n.ID, lifecycle.Enrolling, boot, host, nanos(now)); err != nil {
 		return fmt.Errorf("insert instance: %w", err)
+	}
+	t.say(ctx, now, semconv.EventNodeInstance, slog.String(semconv.To, lifecycle.Enrolling))
+	if err := t.moveInstance(n.ID, instance, lifecycle.Enrolling, lifecycle.Live, lifecycle.InstanceFacts{Current: n.InstanceID}, semconv.BootID, boot); err != nil {
+		return err
 	}
 	if _, err := t.exec(`UPDATE nodes SET instance_id = ?, seen_at = ? WHERE node_id = ?`, instance, nanos(now), n.ID); err != nil {
 		return fmt.Errorf("update node: %w", err)
 	}
 	n.InstanceID = instance
-	ctx := telemetry.With(t.instanceContext(n.ID, instance), semconv.BootID, boot)
-	t.say(ctx, now, semconv.EventNodeInstance, slog.String(semconv.To, lifecycle.Enrolling))
-	t.say(ctx, t.Now(), semconv.EventNodeInstance, slog.String(semconv.To, lifecycle.Live))
 	t.touch(Workflows)
+	return nil
+}
+
+// moveInstance changes the state of an installation if the domain allows it; ids are further ones of its event.
+func (t *Tx) moveInstance(node, instance, from, to string, f lifecycle.InstanceFacts, ids ...string) error {
+	ctx, now, closed := telemetry.With(t.instanceContext(node, instance), ids...), t.Now(), time.Time{}
+	if err := lifecycle.MoveInstance(instance, from, to, f); err != nil {
+		return t.refuse(ctx, err)
+	}
+	if to == lifecycle.Superseded {
+		closed = now
+	}
+	changed, err := t.exec(`UPDATE node_instances SET state = ?, closed_at = ? WHERE instance_id = ? AND state = ?`, to, nanos(closed), instance, from)
+	if err != nil {
+		return fmt.Errorf("update instance: %w", err)
+	}
+	if changed != 1 {
+		return fmt.Errorf("update instance %s: it is no longer %s", instance, from)
+	}
+	t.say(ctx, now, semconv.EventNodeInstance, slog.String(semconv.To, to))
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/lifecycle"
 )
 
 const messageColumns = `seq, outbox_id, subject, allocation_id, payload, traceparent, tracestate, baggage, state, attempt_count, last_error, next_at, created_at, published_at`
@@ -29,7 +30,7 @@ func (t *Tx) Message(id string) (Message, error) {
 func (t *Tx) ReviveMessage(m *Message) error {
 	m.Attempts, m.NextAt = 0, time.Time{}
 	t.touch(Outbox)
-	return t.MoveMessage(m, semconv.Pending)
+	return t.moveMessage(m, semconv.Pending, lifecycle.MessageFacts{Operator: true})
 }
 
 // SkipMessage makes a message dead, if it is not, and writes why it is not sent any more.
@@ -42,7 +43,7 @@ func (t *Tx) SkipMessage(m *Message, reason string) error {
 	if m.State == semconv.Dead {
 		return nil
 	}
-	return t.MoveMessage(m, semconv.Dead)
+	return t.moveMessage(m, semconv.Dead, lifecycle.MessageFacts{Operator: true})
 }
 
 // Skipped says whether somebody has decided that a message is not sent any more.

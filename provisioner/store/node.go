@@ -106,10 +106,10 @@ func (t *Tx) Reserve(n *Node, a *Allocation) error {
 // allocation: the assignment ends.
 func (t *Tx) MoveNode(n *Node, to, reason string, f lifecycle.NodeFacts) error {
 	from := n.Occupancy
-	if err := lifecycle.MoveNode(n.ID, from, to, f); err != nil {
-		return err
-	}
 	now, ctx, tenant := t.Now(), t.nodeContext(*n), n.AllocationID
+	if err := lifecycle.MoveNode(n.ID, from, to, f); err != nil {
+		return t.refuse(ctx, err)
+	}
 	n.Occupancy = to
 	switch to {
 	case lifecycle.Free:

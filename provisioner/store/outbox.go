@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/lifecycle"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
@@ -35,6 +36,9 @@ func (m Message) Context(ctx context.Context) context.Context {
 func (t *Tx) PutOutbox(subject, allocation, payload string) (id string, err error) {
 	m := Message{ID: telemetry.NewID("ob"), Subject: subject, AllocationID: allocation, State: semconv.Pending, CreatedAt: t.Now()}
 	m.Carrier = telemetry.Carry(telemetry.With(t.ctx, semconv.AllocationID, allocation))
+	if err := lifecycle.MoveMessage(m.ID, "", m.State, lifecycle.MessageFacts{}); err != nil {
+		return "", t.refuse(m.Context(t.ctx), err)
+	}
 	_, err = t.exec(`INSERT INTO outbox (outbox_id, subject, allocation_id, payload, traceparent, tracestate, baggage, state, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		m.ID, subject, allocation, payload, m.Carrier.Traceparent, m.Carrier.Tracestate, m.Carrier.Baggage, m.State, nanos(m.CreatedAt))
 	if err != nil {
@@ -91,23 +95,43 @@ func (t *Tx) OutboxBacklog() (waiting int, oldest time.Time, err error) {
 	return waiting, timeOf(at), err
 }
 
-// MoveMessage writes what became of an attempt to send. One that another replica has published meanwhile
-// stays published, and nothing is told.
+// MoveMessage writes what became of an attempt to send, if the domain allows it. One that another replica has
+// published meanwhile stays published, and nothing is told.
 func (t *Tx) MoveMessage(m *Message, to string) error {
-	m.State = to
-	if to == semconv.Published {
-		m.PublishedAt = t.Now()
+	return t.moveMessage(m, to, lifecycle.MessageFacts{Attempts: m.Attempts})
+}
+
+func (t *Tx) moveMessage(m *Message, to string, f lifecycle.MessageFacts) error {
+	for {
+		from := m.State
+		if err := lifecycle.MoveMessage(m.ID, from, to, f); err != nil {
+			return t.refuse(m.Context(t.ctx), err)
+		}
+		if to == semconv.Published {
+			m.PublishedAt = t.Now()
+		}
+		n, err := t.exec(`UPDATE outbox SET state = ?, attempt_count = ?, last_error = ?, next_at = ?, published_at = ? WHERE outbox_id = ? AND state = ?`,
+			to, m.Attempts, m.LastError, nanos(m.NextAt), nanos(m.PublishedAt), m.ID, from)
+		if err != nil {
+			return fmt.Errorf("update outbox message: %w", err)
+		}
+		if n == 1 {
+			m.State = to
+			t.sayMessage(*m, to)
+			return nil
+		}
+		have, err := t.Message(m.ID) // somebody was faster
+		switch {
+		case err != nil:
+			return err
+		case have.State == semconv.Published:
+			m.State, m.PublishedAt = have.State, have.PublishedAt
+			return nil
+		case have.State == from:
+			return fmt.Errorf("update outbox message %s: it is %s and stays so", m.ID, from)
+		}
+		m.State = have.State
 	}
-	n, err := t.exec(`UPDATE outbox SET state = ?, attempt_count = ?, last_error = ?, next_at = ?, published_at = ? WHERE outbox_id = ? AND state <> 'published'`,
-		to, m.Attempts, m.LastError, nanos(m.NextAt), nanos(m.PublishedAt), m.ID)
-	if err != nil {
-		return fmt.Errorf("update outbox message: %w", err)
-	}
-	if n == 0 {
-		return nil
-	}
-	t.sayMessage(*m, to)
-	return nil
 }
 
 func (t *Tx) sayMessage(m Message, to string) {

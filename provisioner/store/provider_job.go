@@ -8,16 +8,17 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/lifecycle"
 	"github.com/faultline-io/faultline/provisioner/provider"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
 // Phases of a provider's job, as the driver sees it.
 const (
-	JobWanted    = "wanted"    // nothing was sent
-	JobLaunching = "launching" // a launch was sent, or is about to be; its answer is not known
-	JobFollowing = "following" // it has an id
-	JobEnded     = "ended"     // nothing more is asked
+	JobWanted    = lifecycle.JobWanted
+	JobLaunching = lifecycle.JobLaunching
+	JobFollowing = lifecycle.JobFollowing
+	JobEnded     = lifecycle.JobEnded
 )
 
 // ProviderJob is one operation that a provider does, from the wish to its end.
@@ -82,6 +83,9 @@ func (j ProviderJob) Context(ctx context.Context) context.Context {
 
 // WantProviderJob writes a new job; one with the same key is left as it is.
 func (t *Tx) WantProviderJob(j ProviderJob) error {
+	if err := t.moveJob(j, "", JobWanted); err != nil {
+		return err
+	}
 	j.CreatedAt = t.Now()
 	_, err := t.exec(`INSERT INTO provider_jobs (job_key, allocation_id, workflow_id, provider, instance, operation, config_version, attempt, phase, due_at, deadline, created_at, correlation_id, baggage, trace, parent)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (job_key) DO NOTHING`,
@@ -140,6 +144,9 @@ func (t *Tx) LeaseProviderJob(j *ProviderJob, lease string, until time.Time) (bo
 // LaunchProviderJob writes that the lease's holder is about to launch; false: somebody else holds the job
 // by now, or its end is wanted.
 func (t *Tx) LaunchProviderJob(j ProviderJob) (bool, error) {
+	if err := t.moveJob(j, JobWanted, JobLaunching); err != nil {
+		return false, err
+	}
 	n, err := t.exec(`UPDATE provider_jobs SET phase = 'launching', launched_at = ? WHERE job_key = ? AND lease = ? AND phase = 'wanted' AND cancel_at = 0`,
 		nanos(j.LaunchedAt), j.Key, j.Lease)
 	return n == 1, err
@@ -148,17 +155,59 @@ func (t *Tx) LaunchProviderJob(j ProviderJob) (bool, error) {
 // CancelProviderJob writes that the job's end is wanted; the driver sees to it, and looks for the job
 // first where its launch was never answered. Asking again changes nothing.
 func (t *Tx) CancelProviderJob(key string) error {
+	j, err := t.ProviderJob(key)
+	if err != nil || !j.CancelAt.IsZero() {
+		return err
+	}
+	phase, err := t.reopened(j)
+	if err != nil {
+		return err
+	}
 	now := nanos(t.Now())
-	_, err := t.exec(`UPDATE provider_jobs SET cancel_at = ?, due_at = CASE lease WHEN '' THEN ? ELSE due_at END, phase = CASE phase WHEN 'ended' THEN CASE job_id WHEN '' THEN 'launching' ELSE 'following' END ELSE phase END
-		WHERE job_key = ? AND cancel_at = 0`, now, now, key)
+	_, err = t.exec(`UPDATE provider_jobs SET cancel_at = ?, due_at = CASE lease WHEN '' THEN ? ELSE due_at END, phase = CASE phase WHEN 'ended' THEN ? ELSE phase END WHERE job_key = ? AND cancel_at = 0`,
+		now, now, phase, key)
 	return err
 }
 
 // ReopenProviderJob has a job that was given up on looked at again, with a new cancel.
 func (t *Tx) ReopenProviderJob(key string) error {
+	j, err := t.ProviderJob(key)
+	if err != nil || j.Phase != JobEnded {
+		return err
+	}
+	phase, err := t.reopened(j)
+	if err != nil {
+		return err
+	}
 	now := nanos(t.Now())
-	_, err := t.exec(`UPDATE provider_jobs SET phase = CASE job_id WHEN '' THEN 'launching' ELSE 'following' END, cancel_at = ?, cancel_answer = '', due_at = ? WHERE job_key = ? AND phase = 'ended'`, now, now, key)
+	_, err = t.exec(`UPDATE provider_jobs SET phase = ?, cancel_at = ?, cancel_answer = '', due_at = ? WHERE job_key = ? AND phase = 'ended'`, phase, now, now, key)
 	return err
+}
+
+// reopened is the phase in which a job goes on whose end is wanted: one that has ended is followed again, or
+// looked for where it has no id.
+func (t *Tx) reopened(j ProviderJob) (phase string, err error) {
+	switch {
+	case j.Phase != JobEnded:
+		return j.Phase, nil
+	case j.JobID == "":
+		phase = JobLaunching
+	default:
+		phase = JobFollowing
+	}
+	return phase, t.moveJob(j, JobEnded, phase)
+}
+
+// moveJob asks the domain whether a job may go from one phase to another, given what j knows. To stay is no move.
+func (t *Tx) moveJob(j ProviderJob, from, to string) error {
+	if from == to {
+		return nil
+	}
+	facts := lifecycle.JobFacts{Named: j.JobID != "", Canceled: !j.CancelAt.IsZero(), Settled: j.Status.Result != provider.Open}
+	if err := lifecycle.MoveJob(j.Key, from, to, facts); err != nil {
+		return t.refuse(j.Context(t.ctx), err)
+	}
+	return nil
 }
 
 // SaveProviderJob writes what the lease's holder has learnt and gives the lease back. A cancel that was
@@ -173,6 +222,9 @@ func (t *Tx) SaveProviderJob(j *ProviderJob) (bool, error) {
 	}
 	if have.Lease != j.Lease || have.Phase == JobEnded {
 		return false, nil
+	}
+	if err := t.moveJob(*j, have.Phase, j.Phase); err != nil {
+		return false, err
 	}
 	if j.CancelAt.IsZero() && !have.CancelAt.IsZero() {
 		j.CancelAt, j.DueAt = have.CancelAt, t.Now()
@@ -197,6 +249,11 @@ func (t *Tx) SaveProviderJob(j *ProviderJob) (bool, error) {
 // CloseProviderJob ends a job that nobody follows any more: it was never sent, or cannot be stopped. What
 // is known of it stays.
 func (t *Tx) CloseProviderJob(j ProviderJob, s provider.Status) error {
+	known := j
+	known.Status = s
+	if err := t.moveJob(known, j.Phase, JobEnded); err != nil {
+		return err
+	}
 	n, err := t.exec(`UPDATE provider_jobs SET phase = 'ended', lease = '', state = ?, raw = ?, message = ?, explanation = ?, result = ? WHERE job_key = ? AND phase = ?`,
 		string(s.State), s.Raw, s.Message, s.Explanation, string(s.Result), j.Key, j.Phase)
 	if err != nil {

@@ -12,6 +12,7 @@ var errRehearsed = errors.New("rehearsed")
 // nothing is changed, nobody is woken, nothing is told. nil says that f would have gone through.
 func (s *Store) Rehearse(ctx context.Context, group string, f func(*Tx) error) error {
 	err := s.Update(ctx, group, func(t *Tx) error {
+		t.rehearsed = true
 		if err := f(t); err != nil {
 			return err
 		}

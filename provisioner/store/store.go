@@ -37,6 +37,7 @@ type Store struct {
 	writer, reader *sql.DB
 	options        Options
 	topics         topics
+	refusals       refusals
 	waker          waker // nil: only this process changes anything
 }
 

@@ -119,8 +119,9 @@ func (t *Tx) tasks(query string, args ...any) ([]Task, error) {
 // MoveTask changes the state if the domain allows it; claim, deadline and result are written as they
 // are in k. The end of a task wakes its workflow.
 func (t *Tx) MoveTask(k *Task, to, reason string) error {
-	if err := lifecycle.MoveTask(k.ID, k.State, to); err != nil {
-		return err
+	facts := lifecycle.TaskFacts{Claim: k.Claim, ExpiresAt: k.ExpiresAt, Now: t.Now()}
+	if err := lifecycle.MoveTask(k.ID, k.State, to, facts); err != nil {
+		return t.refuse(k.Context(t.ctx), err)
 	}
 	n, err := t.exec(`UPDATE tasks SET state = ?, claim_id = ?, fence = ?, instance_id = ?, lease_until = ?, expires_at = ?, code = ?, message = ?, evidence = ?
 		WHERE task_id = ? AND state = ?`, to, k.Claim.ID, k.Claim.Fence, k.Claim.InstanceID, nanos(k.Claim.LeaseUntil), nanos(k.ExpiresAt),

@@ -26,6 +26,8 @@ type Tx struct {
 	told       []telemetry.Record
 	after      []func() // done after the commit
 	touched    []change
+	refused    []refusal
+	rehearsed  bool // it is only tried
 	statements int
 }
 
@@ -58,6 +60,7 @@ func (s *Store) run(ctx context.Context, db *sql.DB, group string, f func(*Tx) e
 	}
 	defer span.End()
 	t, err := s.attempts(ctx, inner, db, f)
+	s.report(t)
 	span.Set(slog.Int("db.operation.batch.size", t.statements))
 	if took := s.options.Now().Sub(began); s.options.Slow > 0 && took > s.options.Slow {
 		s.options.DB.Log(inner, telemetry.Warn, fmt.Sprintf("slow transaction %s: %d ms, %d statements", group, took.Milliseconds(), t.statements),

@@ -126,7 +126,7 @@ func (t *Tx) workflows(query string, args ...any) ([]Workflow, error) {
 func (t *Tx) MoveWorkflow(w *Workflow, to string) error {
 	if w.State != to {
 		if err := lifecycle.MoveWorkflow(w.ID, w.State, to); err != nil {
-			return err
+			return t.refuse(w.Context(t.ctx), err)
 		}
 	}
 	n, err := t.exec(`UPDATE workflows SET state = ?1, step = ?2, waiting_on = ?3, failure = ?4, wake_at = ?5, leased_until = CASE WHEN ?6 = 1 THEN leased_until ELSE 0 END,

@@ -45,11 +45,11 @@ func skip(*run) (outcome, error) { return outcome{}, nil }
 
 // setAside: the provider has its own capacity, so there is no node to reserve.
 func setAside(r *run) (outcome, error) {
-	return orGiveUp(r.tx.MoveAllocation(r.a, semconv.Reserved, "", lifecycle.Facts{Occupancy: lifecycle.Reserved}))
+	return orGiveUp(r.tx.MoveAllocation(r.a, semconv.Reserved, "", lifecycle.Facts{Provided: true}))
 }
 
 func startProvided(r *run) (outcome, error) {
-	return orGiveUp(r.tx.MoveAllocation(r.a, semconv.Provisioning, "", lifecycle.Facts{Occupancy: lifecycle.Reserved}))
+	return orGiveUp(r.tx.MoveAllocation(r.a, semconv.Provisioning, "", lifecycle.Facts{Provided: true}))
 }
 
 // provide has the provider do an operation, once for each attempt, and waits for its end.
