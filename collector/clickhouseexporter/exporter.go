@@ -42,7 +42,7 @@ func newExporter(cfg *Config, set exporter.Settings) (*chExporter, error) {
 	}
 	return &chExporter{
 		cfg: cfg, log: set.Logger, profile: p, metrics: m, links: newLinkCache(cfg.LinkCache), now: time.Now,
-		store: &store{dsn: string(cfg.DSN), create: cfg.CreateSchema, log: set.Logger, metrics: m},
+		store: &store{dsn: string(cfg.DSN), create: cfg.CreateSchema, log: set.Logger, metrics: m, suspects: newSuspects()},
 	}, nil
 }
 

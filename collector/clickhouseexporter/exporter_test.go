@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.opentelemetry.io/collector/component/componenttest"
@@ -434,11 +435,15 @@ func TestOneBadRow(t *testing.T) {
 	if n := counted(t, tel, "faultline_exporter_rows_dropped_total", "")[""]; n != 2 {
 		t.Errorf("%d records counted as dropped, in two tries", n)
 	}
-	// A session of the embedded engine lets go of a failed insert's table with its next statement;
-	// until then the table cannot be dropped.
+	letGo(conn)
+}
+
+// letGo waits for the store's sessions: one of the embedded engine lets go of a failed insert's table with its next
+// statement; until then the table cannot be dropped.
+func letGo(conn driver.Conn) {
 	var wg sync.WaitGroup
 	for range 16 {
-		wg.Go(func() { _ = conn.Exec(t.Context(), "SELECT sleep(0.05)") })
+		wg.Go(func() { _ = conn.Exec(context.Background(), "SELECT sleep(0.05)") })
 	}
 	wg.Wait()
 }

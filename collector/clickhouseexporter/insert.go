@@ -20,10 +20,42 @@ var linkColumns = []string{
 // insertEvents stores the batch, in halves of halves where the store objects to its content: one row
 // that it cannot take costs that row alone, which is logged and counted.
 func (s *store) insertEvents(ctx context.Context, b *batch, ingested time.Time) error {
-	return s.insertRows(ctx, b, 0, b.rows(), ingested)
+	err := s.insertRows(ctx, b, 0, b.rows(), ingested)
+	if !obscure(err) {
+		return err
+	}
+	name := b.token(0, b.rows())
+	if !s.suspects.again(name, s.stored.Load()) {
+		return err
+	}
+	return s.search(ctx, b, s.suspects.since(name), ingested, err)
 }
 
 func (s *store) insertRows(ctx context.Context, b *batch, from, to int, ingested time.Time) error {
+	err := s.insertOnce(ctx, b, from, to, ingested)
+	switch {
+	case err == nil:
+		return nil
+	case !splits(err):
+		return err
+	case to-from > 1:
+		middle := from + (to-from)/2
+		return errors.Join(s.insertRows(ctx, b, from, middle, ingested), s.insertRows(ctx, b, middle, to, ingested))
+	case isContent(err):
+		s.drop(ctx, b, from, err)
+		return nil
+	}
+	return err
+}
+
+func (s *store) drop(ctx context.Context, b *batch, row int, err error) {
+	s.metrics.dropped.Add(ctx, 1)
+	s.log.Error("the store cannot take a record, it is dropped",
+		zap.String("key", b.key[row]), zap.String("service", b.service[row]), zap.Error(err))
+}
+
+// insertOnce stores rows [from, to) or none of them.
+func (s *store) insertOnce(ctx context.Context, b *batch, from, to int, ingested time.Time) error {
 	types, err := s.ready()
 	if err != nil {
 		return err
@@ -38,20 +70,9 @@ func (s *store) insertRows(ctx context.Context, b *batch, from, to int, ingested
 	begun := time.Now()
 	err = s.insert(ctx, "events", eventColumns, types.events, settings, b.columns(from, to, ingested))
 	s.metrics.inserted(ctx, "events", time.Since(begun), err)
-	switch {
-	case err == nil:
+	if err == nil {
 		s.metrics.rows.Add(ctx, int64(to-from))
-		return nil
-	case !splits(err):
-		return err
-	case to-from > 1:
-		middle := from + (to-from)/2
-		return errors.Join(s.insertRows(ctx, b, from, middle, ingested), s.insertRows(ctx, b, middle, to, ingested))
-	case isContent(err):
-		s.metrics.dropped.Add(ctx, 1)
-		s.log.Error("the store cannot take a record, it is dropped",
-			zap.String("key", b.key[from]), zap.String("service", b.service[from]), zap.Error(err))
-		return nil
+		s.stored.Add(1)
 	}
 	return err
 }

@@ -31,6 +31,9 @@ type store struct {
 	log     *zap.Logger
 	metrics *metrics
 
+	suspects *suspects
+	stored   atomic.Int64 // inserts of records that the store took
+
 	conn   driver.Conn
 	types  atomic.Pointer[tableTypes] // nil until the tables are there
 	reason atomic.Pointer[string]     // why not yet

@@ -1,0 +1,108 @@
+package clickhouseexporter
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+)
+
+const (
+	// suspectAfter is how often a batch is refused with an obscure error before its rows are tried apart: minutes, with
+	// the retries' default intervals.
+	suspectAfter = 10
+	// triesAlone is how often one row is tried by itself before it is to blame: a store in trouble refuses at random.
+	triesAlone = 3
+	// searchAtMost is how many inserts of a search may fail with none that succeeds.
+	searchAtMost = 64
+)
+
+// suspects remembers which batches were refused with an error that may be of a row or of the store. One whose rows can
+// never be stored would hold its place in the queue for ever; one that meets a store in trouble must be kept.
+type suspects struct {
+	mu    sync.Mutex
+	known *lru.Cache[string, suspect]
+}
+
+type suspect struct {
+	refused int
+	stored  int64 // inserts that the store had taken when this one was refused first
+}
+
+func newSuspects() *suspects {
+	known, err := lru.New[string, suspect](64)
+	if err != nil {
+		panic(fmt.Sprintf("suspects: %v", err)) // 64 is a size
+	}
+	return &suspects{known: known}
+}
+
+// again notes that a batch, named by its token, was refused once more, and says whether that was often enough.
+func (s *suspects) again(name string, stored int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, ok := s.known.Get(name)
+	if !ok {
+		one.stored = stored
+	}
+	one.refused++
+	s.known.Add(name, one)
+	return one.refused >= suspectAfter
+}
+
+// since is how many inserts the store had taken when the batch was refused first.
+func (s *suspects) since(name string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, _ := s.known.Peek(name)
+	return one.stored
+}
+
+// search tries the rows of a batch in ever smaller parts, large ones first, and drops those that are refused by
+// themselves, if it is they: at least as many of their neighbours were stored, or, of a batch of one, others' records.
+// Otherwise it gives the error, and everything is tried again.
+func (s *store) search(ctx context.Context, b *batch, before int64, ingested time.Time, why error) error {
+	type part struct{ from, to int }
+	todo := []part{{0, b.rows()}}
+	if b.rows() > 1 {
+		todo = []part{{0, b.rows() / 2}, {b.rows() / 2, b.rows()}}
+	}
+	var refused []int
+	stored, failed := 0, 0
+	for len(todo) > 0 {
+		p := todo[0]
+		todo = todo[1:]
+		single := p.to-p.from == 1
+		err := s.insertOnce(ctx, b, p.from, p.to, ingested)
+		for try := 1; single && obscure(err) && try < triesAlone; try++ {
+			err = s.insertOnce(ctx, b, p.from, p.to, ingested)
+		}
+		switch {
+		case err == nil:
+			stored += p.to - p.from
+		case !obscure(err) && !splits(err):
+			return err // it is the store after all
+		case single && isContent(err):
+			s.drop(ctx, b, p.from, err)
+		case single:
+			refused, why = append(refused, p.from), err
+		default:
+			middle := p.from + (p.to-p.from)/2
+			todo = append(todo, part{p.from, middle}, part{middle, p.to})
+		}
+		if err != nil {
+			if failed++; failed > searchAtMost && stored == 0 {
+				return why
+			}
+		}
+	}
+	if alone := b.rows() == 1 && s.stored.Load() > before; stored < len(refused) && !alone {
+		return why
+	}
+	for _, row := range refused {
+		s.drop(ctx, b, row, why)
+	}
+	return nil
+}
