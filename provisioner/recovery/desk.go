@@ -103,9 +103,15 @@ func (d *Desk) Do(ctx context.Context, of Kind, name string, r Request) (out Ans
 		return out, false, err
 	}
 	verdict := d.justify(ctx, r, w.allocationID())
-	ctx = telemetry.With(ctx, semconv.AllocationID, w.allocationID(), semconv.NodeID, w.nodeID())
-	if of == Messages {
-		ctx = telemetry.With(ctx, semconv.OutboxID, r.ID)
+	// What is acted on stays what it is. Who has the node may be another one by the time of the transaction, which
+	// tells that itself.
+	switch of {
+	case Allocations:
+		ctx = telemetry.With(ctx, semconv.AllocationID, r.ID)
+	case Nodes:
+		ctx = telemetry.With(ctx, semconv.NodeID, r.ID)
+	default:
+		ctx = telemetry.With(ctx, semconv.OutboxID, r.ID, semconv.AllocationID, w.allocationID())
 	}
 	run := d.store.Update
 	if r.DryRun {

@@ -3,6 +3,8 @@ package recovery_test
 import (
 	"context"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/provisioner/lifecycle"
 	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/store"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
@@ -78,5 +81,39 @@ func TestWhatWasDoneIsTold(t *testing.T) {
 	}
 	if !strings.Contains(text, "cancel by kim refused: guard allocation_not_active_yet") {
 		t.Errorf("no line of the refusal:\n%s", text)
+	}
+}
+
+// A node that is given back while the verdict is fetched is fenced as nobody's: what is told of the fence does not
+// name the allocation that had the node before.
+func TestAFenceIsOfWhoeverHasTheNodeThen(t *testing.T) {
+	text := told(t, func(b *bench) {
+		node, _ := b.live("a-1", semconv.ReleaseFailed)
+		verdicts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			b.update(func(t *store.Tx) error {
+				n, err := t.Node(node)
+				if err != nil {
+					return err
+				}
+				return t.MoveNode(&n, lifecycle.Free, "wiped", lifecycle.NodeFacts{Proof: "task t-1"})
+			})
+			w.WriteHeader(http.StatusNotFound)
+		}))
+		defer verdicts.Close()
+		c := recovery.DefaultConfig()
+		c.Verdicts = verdicts.URL
+		b.desk = recovery.New(b.store, c, time.Minute)
+		b.must(recovery.Nodes, "fence", asks(node))
+	})
+	fences := 0
+	for event := range strings.SplitSeq(text, `{"timeUnixNano"`) {
+		if strings.Contains(event, `"node.occupancy"`) && strings.Contains(event, `"fenced"`) {
+			if fences++; strings.Contains(event, `"`+semconv.AllocationID+`"`) {
+				t.Errorf("a fence of a node that nobody has: %s", event)
+			}
+		}
+	}
+	if fences != 1 {
+		t.Fatalf("%d fences in\n%s", fences, text)
 	}
 }
