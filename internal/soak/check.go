@@ -61,7 +61,11 @@ func Check(ctx context.Context, s *store.Store, r *Receiver) (f Findings, err er
 	var allocations []store.Allocation
 	var nodes []store.Node
 	var waiting int
+	var fences []store.Audit
 	if err := s.View(ctx, "check", func(t *store.Tx) (err error) {
+		if fences, err = t.AuditLog(store.AuditFilter{Action: "fence", Outcome: store.Done, Limit: 1 << 20}); err != nil {
+			return err
+		}
 		if allocations, err = t.Allocations(store.Filter{Limit: 1 << 20}); err != nil {
 			return err
 		}
@@ -75,8 +79,9 @@ func Check(ctx context.Context, s *store.Store, r *Receiver) (f Findings, err er
 	}
 	f.allocations(allocations, by[semconv.EventAllocationState])
 	f.nodes(nodes, by[semconv.EventNodeOccupancy])
+	f.fences(fences, by[semconv.EventNodeOccupancy])
 	f.messages(waiting, by[semconv.EventOutbox])
-	f.workflows(by[semconv.EventWorkflowState])
+	f.workflows(by[semconv.EventWorkflowState], by[semconv.EventAllocationState])
 	f.tasks(by[semconv.EventTaskState])
 	return f, nil
 }
@@ -135,7 +140,7 @@ func (f *Findings) nodes(all []store.Node, told map[string][]Event) {
 		if state != n.Occupancy {
 			f.add(MissingEvent, "node %s is %s, and was told to be %s", n.ID, n.Occupancy, state)
 		}
-		if n.Occupancy != lifecycle.Free && n.AllocationID == "" {
+		if n.Occupancy != lifecycle.Free && n.Occupancy != lifecycle.Fenced && n.AllocationID == "" {
 			f.add(Unreasoned, "node %s is %s of nobody", n.ID, n.Occupancy)
 		}
 		if n.AllocationID != "" {
@@ -144,6 +149,29 @@ func (f *Findings) nodes(all []store.Node, told map[string][]Event) {
 			}
 			tenants[n.AllocationID] = n.ID
 		}
+	}
+}
+
+// fences: each is an operator's, whose name, reason and node stand in the audit log, and each row of the log has
+// fenced once. No two have one reason.
+func (f *Findings) fences(rows []store.Audit, told map[string][]Event) {
+	why := map[[2]string]int{}
+	for node, chain := range told {
+		for _, e := range chain {
+			if e.To == lifecycle.Fenced {
+				why[[2]string{node, e.Reason}]++
+			}
+		}
+	}
+	for _, r := range rows {
+		key := [2]string{r.NodeID, r.Reason}
+		if why[key] != 1 || r.Actor == "" || r.Reason == "" {
+			f.add(Unreasoned, "%s fenced node %s for %q, and that was told %d times", r.Actor, r.NodeID, r.Reason, why[key])
+		}
+		delete(why, key)
+	}
+	for key, n := range why {
+		f.add(Unreasoned, "node %s was fenced %d times for %q, and nobody is on record for it", key[0], n, key[1])
 	}
 }
 
@@ -162,15 +190,18 @@ func (f *Findings) messages(waiting int, told map[string][]Event) {
 	}
 }
 
-func (f *Findings) workflows(told map[string][]Event) {
-	runs := map[string]string{}
+// workflows: each operation of an allocation runs once; a release, once for each time that it was begun.
+func (f *Findings) workflows(told, allocations map[string][]Event) {
+	runs := map[string]int{}
 	for id, chain := range told {
 		first := chain[0]
-		key := first.Allocation + " " + first.Kind
-		if other := runs[key]; other != "" {
-			f.add(DoubleLaunch, "%s: workflows %s and %s", key, other, id)
+		key, most := first.Allocation+" "+first.Kind, 1
+		if first.Kind == lifecycle.OperationRelease {
+			most = restarts(allocations[first.Allocation])
 		}
-		runs[key] = id
+		if runs[key]++; runs[key] > most {
+			f.add(DoubleLaunch, "%s: %s is workflow %d of %d", key, id, runs[key], most)
+		}
 		if last := chain[len(chain)-1]; lifecycle.WorkflowOpen(last.To) {
 			f.add(NotOver, "workflow %s of %s is %s", id, last.Allocation, last.To)
 		}

@@ -17,7 +17,9 @@ import (
 	"github.com/faultline-io/faultline/internal/lab/aapsim"
 	"github.com/faultline-io/faultline/internal/lab/edasim"
 	"github.com/faultline-io/faultline/internal/lab/hubsim"
+	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner"
+	"github.com/faultline-io/faultline/provisioner/lifecycle"
 	"github.com/faultline-io/faultline/provisioner/provider"
 	"github.com/faultline-io/faultline/provisioner/provider/aap"
 	"github.com/faultline-io/faultline/provisioner/provider/eda"
@@ -41,6 +43,8 @@ type KillsResult struct {
 	Kills              int
 	Ended              map[string]int // allocations by their last state
 	AAP, EDA           Provided
+	Operator           map[string]int // what the operator did, by action
+	Fenced             int            // nodes, as events tell
 	Work               *Work
 	Events, Duplicates int
 	Took               time.Duration
@@ -156,6 +160,8 @@ func (k Kills) Run(ctx context.Context) (out KillsResult, err error) {
 	working, rest := context.WithCancel(ctx)
 	defer rest()
 	atWork, working := errgroup.WithContext(working)
+	at := newCrew(atWork, out.Work)
+	op := &operator{control: tenants, node: machines, crew: at, machines: map[string]remote{}}
 	for i := range k.Machines {
 		cert, err := newCertified()
 		if err != nil {
@@ -165,18 +171,21 @@ func (k Kills) Run(ctx context.Context) (out KillsResult, err error) {
 		if err != nil {
 			return out, fmt.Errorf("enrol: %w", err)
 		}
-		atWork.Go(func() error { machine(working, renewing{m, out.Work}, out.Work); return nil })
+		op.machines[m.node] = m
+		at.employ(working, m)
 	}
 	wanting, enough := context.WithCancel(ctx)
 	defer enough()
-	living, giveUp := context.WithCancelCause(ctx)
+	patient, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	want, living := errgroup.WithContext(living)
+	want, living := errgroup.WithContext(patient)
 	all := make([]tenant, k.Tenants)
 	for i := range all {
 		all[i] = tenant{caller: tenants, name: fmt.Sprintf("%02d", i), first: i, ended: map[string]int{}, provided: map[string][]string{}}
 		want.Go(func() error { return all[i].live(living, wanting) })
 	}
+	drill, settled := errgroup.Group{}, make(chan struct{})
+	drill.Go(func() error { return op.live(working, patient, wanting, settled) })
 	for out.Kills < k.Times && err == nil {
 		p := w.processes[rand.N(len(w.processes))]
 		pause(ctx, k.Longest)
@@ -188,9 +197,12 @@ func (k Kills) Run(ctx context.Context) (out KillsResult, err error) {
 	enough()
 	late := time.AfterFunc(k.Patience, func() { giveUp(fmt.Errorf("not over %s after the last kill", k.Patience)) })
 	defer late.Stop()
-	if err = errors.Join(err, want.Wait()); err != nil {
+	err = errors.Join(err, want.Wait())
+	close(settled)
+	if err = errors.Join(err, drill.Wait()); err != nil {
 		return out, err
 	}
+	out.Operator = op.done
 	out.Took = time.Since(began)
 	if err := k.look(ctx, w, all, &out); err != nil {
 		return out, err
@@ -234,6 +246,11 @@ func (k Kills) look(ctx context.Context, w *world, all []tenant, out *KillsResul
 		out.Findings.add(DoubleLaunch, "%d claims were given out twice", out.Work.Twice)
 	}
 	events, again := w.receiver.Events()
+	for _, e := range events {
+		if e.Name == semconv.EventNodeOccupancy && e.To == lifecycle.Fenced {
+			out.Fenced++
+		}
+	}
 	out.Events, out.Duplicates = len(events), again
 	return nil
 }

@@ -53,6 +53,11 @@ func TestKilledAtRandom(t *testing.T) {
 		}
 		t.Logf("%d kills in %s, allocations %v, AAP %+v, EDA %+v, %d tasks, %d certificates renewed, %d events, %d twice",
 			got.Kills, got.Took, got.Ended, got.AAP, got.EDA, got.Work.Begun, got.Work.Renewed, got.Events, got.Duplicates)
+		t.Logf("the operator did %v, %d nodes were fenced", got.Operator, got.Fenced)
+		lifted := got.Operator["unfence"] + got.Operator["force-release"] // a forced release may lift none
+		if got.Fenced == 0 || got.Fenced != got.Operator["fence"] || lifted < got.Fenced {
+			t.Errorf("%d fenced nodes by %d fences, %d lifted", got.Fenced, got.Operator["fence"], lifted)
+		}
 		if got.AAP.Launched == 0 || got.EDA.Launched == 0 || got.Work.Renewed == 0 {
 			t.Error("not everything was in the mix")
 		}

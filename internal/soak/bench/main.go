@@ -119,6 +119,7 @@ func kill(ctx context.Context, engine string, k soak.Kills) error {
 	}
 	fmt.Printf("kills  %-8s %d kills of %d replicas in %s; allocations %v; %d provisions launched at AAP for %d, %d at EDA for %d; %d tasks, %d certificates renewed; %d events arrived, %d of them twice\n",
 		engine, r.Kills, k.Replicas, r.Took.Round(time.Second), r.Ended, r.AAP.Launched, r.AAP.Allocations, r.EDA.Launched, r.EDA.Allocations, r.Work.Begun, r.Work.Renewed, r.Events, r.Duplicates)
+	fmt.Printf("       the operator: %v; %d nodes were fenced\n", r.Operator, r.Fenced)
 	return verdict(r.Findings)
 }
 
