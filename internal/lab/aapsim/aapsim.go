@@ -200,13 +200,25 @@ func (c *Controller) start(caller context.Context, t Template, resource, how, va
 	return v
 }
 
+// What the controller's scheduler says of jobs that it does not start (awx/main/scheduler/task_manager.py).
+var neverScheduled = map[string]string{
+	hubsim.PendingCapacity: "This job is not ready to start because there is not enough available capacity.",
+	hubsim.PendingOther:    "waiting for project_update-97 to finish",
+}
+
+// What it says of jobs that it ended itself, which are failed then (awx/main/tasks/jobs.py).
+var endedBySystem = map[string]string{
+	hubsim.JobTimeout: "Job terminated due to timeout",
+	hubsim.ShutDown:   "Task was canceled due to receiving a shutdown signal.",
+}
+
 // run takes a job through its statuses.
 func (c *Controller) run(j *job) {
 	defer j.interrupt(nil)
 	creates := !j.template.Deletes
 	c.set(j, "pending", "")
-	if j.how == hubsim.PendingCapacity && creates {
-		c.set(j, "pending", "This job is not ready to start because there is not enough available capacity.")
+	if why := neverScheduled[j.how]; why != "" && creates {
+		c.set(j, "pending", why)
 		<-j.ctx.Done()
 	}
 	if !pause(j.ctx, c.config.Queue/2) {
@@ -227,6 +239,10 @@ func (c *Controller) run(j *job) {
 		c.mu.Lock()
 		delete(c.jobs, j.id)
 		c.mu.Unlock()
+	}
+	if why := endedBySystem[j.how]; why != "" && creates {
+		c.set(j, "failed", why)
+		return
 	}
 	var err error
 	if takes := c.config.Takes(j.resource, j.template.Deletes); creates {

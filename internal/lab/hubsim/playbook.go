@@ -18,6 +18,9 @@ const (
 	PurgeRunning    = "purge_running"    // the create job is forgotten while it runs
 	ErrorStart      = "error_start"      // the create job cannot be run at all
 	PendingCapacity = "pending_capacity" // the create job is never scheduled
+	PendingOther    = "pending_other"    // the create job waits for another job for ever
+	JobTimeout      = "job_timeout"      // the create job is ended by its template's time limit
+	ShutDown        = "shut_down"        // the controller is shut down while the create job runs
 	RunForever      = "run_forever"      // the create playbook does not come to an end
 	IgnoreCancel    = "ignore_cancel"    // a cancel is accepted, and the playbook goes on to its end
 	HangOnCancel    = "hang_on_cancel"   // a cancel is accepted, and the job goes on long after its playbook has ended
@@ -30,7 +33,7 @@ const (
 // Templates lists the names that mean something here.
 func Templates() []string {
 	return []string{
-		Well, FailQuota, FailTask, PurgeRunning, ErrorStart, PendingCapacity, RunForever, IgnoreCancel, HangOnCancel, NoAnnotation, LateMachine, DeleteFails, PurgeJobs,
+		Well, FailQuota, FailTask, PurgeRunning, ErrorStart, PendingCapacity, PendingOther, JobTimeout, ShutDown, RunForever, IgnoreCancel, HangOnCancel, NoAnnotation, LateMachine, DeleteFails, PurgeJobs,
 	}
 }
 
