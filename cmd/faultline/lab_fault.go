@@ -57,7 +57,7 @@ telemetry says so but its effects; which allocations it cost something stands in
 			}
 			where, until := "", "until faultline lab heal "+on.Name
 			if len(on.Nodes) > 0 {
-				where = " on " + strings.Join(on.Nodes, ", ")
+				where = ": " + strings.Join(on.Nodes, ", ")
 			}
 			if on.Way != "" {
 				where += " by " + on.Way

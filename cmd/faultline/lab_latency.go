@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,6 +56,9 @@ At --scale 0.2, one second of a provider's life takes 0.2 seconds: a run takes a
 	return cmd
 }
 
+// errNoRuns is the end of a comparison in which there is nothing to compare.
+var errNoRuns = errors.New("no allocation served by aap or eda came to the end of a phase")
+
 func compareLatency(files []string) ([]latency.Comparison, error) {
 	samples := latency.NewSamples()
 	var rejected []error
@@ -69,6 +74,9 @@ func compareLatency(files []string) ([]latency.Comparison, error) {
 	var out []latency.Comparison
 	for _, phase := range latency.Phases() {
 		out = append(out, latency.Compare(samples, phase, "aap", "eda"))
+	}
+	if !slices.ContainsFunc(out, func(c latency.Comparison) bool { return c.Base.Runs+c.Other.Runs > 0 }) {
+		return nil, fmt.Errorf("%w in %s", errNoRuns, strings.Join(files, ", "))
 	}
 	return out, nil
 }
