@@ -10,7 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/internal/embedded"
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/schema"
 	"github.com/faultline-io/faultline/internal/storebench"
 )
 
@@ -120,7 +125,38 @@ func (b *benchStore) run(cmd *cobra.Command) (err error) {
 			}
 		}()
 	}
-	return storebench.Run{Engine: e, Ours: b.ours, Rivals: rivals, Samples: b.samples, Rounds: b.rounds, Said: said}.Compare(ctx, cmd.OutOrStdout())
+	read, closeReader, err := b.reader(ctx, e.DSN(b.ours))
+	if err != nil {
+		return err
+	}
+	defer closeReader()
+	return storebench.Run{Engine: e, Ours: b.ours, Rivals: rivals, Samples: b.samples, Rounds: b.rounds, Reader: read, Said: said}.Compare(ctx, cmd.OutOrStdout())
+}
+
+// reader reads with the product's own EventReader. The statements' whole answers are waited for, so that the store counts exactly.
+func (b *benchStore) reader(ctx context.Context, dsn string) (storebench.Reader, func(), error) {
+	conn, err := schema.Open(ctx, dsn+"?wait_end_of_query=1&use_query_condition_cache=0")
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := profile.Load("")
+	if err != nil {
+		return nil, nil, errors.Join(err, conn.Close())
+	}
+	library := clickhouse.New(conn, p)
+	return func(ctx context.Context, kind, id string) (n int, err error) {
+		mark, err := library.Mark(ctx)
+		if err != nil {
+			return 0, err
+		}
+		for _, err := range library.Events(ctx, correlator.Selection{Key: identity.Key{Kind: identity.ParseKind(kind), ID: id}, AsOf: mark}, correlator.Beginning()) {
+			if err != nil {
+				return n, err
+			}
+			n++
+		}
+		return n, nil
+	}, func() { _ = conn.Close() }, nil
 }
 
 // embed starts a store of the benchmark's own.

@@ -39,15 +39,18 @@ func (c *closure) follow(ctx context.Context, frontier []identity.Key) error {
 		for _, k := range frontier {
 			c.visited[k] = true
 		}
-		var found []identity.Fact
-		for _, query := range []string{"links_to", "links_of"} {
-			more, err := c.library.links(ctx, query, frontier, c.asOf)
-			if err != nil {
-				return err
-			}
-			found = append(found, more...)
+		found, err := together[[]identity.Fact]{
+			func(ctx context.Context) ([]identity.Fact, error) {
+				return c.library.links(ctx, "links_to", frontier, c.asOf)
+			},
+			func(ctx context.Context) ([]identity.Fact, error) {
+				return c.library.links(ctx, "links_of", frontier, c.asOf)
+			},
+		}.run(ctx)
+		if err != nil {
+			return err
 		}
-		frontier = c.take(found)
+		frontier = c.take(slices.Concat(found...))
 		if len(frontier) == 0 || len(c.facts) > maxLinks {
 			return nil
 		}

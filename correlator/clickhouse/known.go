@@ -54,11 +54,18 @@ func (k *known) follow(ctx context.Context, frontier []identity.Key, rounds int)
 			for _, key := range part {
 				k.asked[key] = true
 			}
-			for _, query := range []string{"facts_to", "facts_of"} {
-				found, err := k.library.links(ctx, query, part, k.asOf)
-				if err != nil {
-					return err
-				}
+			answers, err := together[[]identity.Fact]{
+				func(ctx context.Context) ([]identity.Fact, error) {
+					return k.library.links(ctx, "facts_to", part, k.asOf)
+				},
+				func(ctx context.Context) ([]identity.Fact, error) {
+					return k.library.links(ctx, "facts_of", part, k.asOf)
+				},
+			}.run(ctx)
+			if err != nil {
+				return err
+			}
+			for _, found := range answers {
 				next = k.take(found, next)
 				k.bounded = k.bounded || len(found) >= maxLinks
 			}

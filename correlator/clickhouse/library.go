@@ -50,7 +50,7 @@ func (l *Library) Resolve(ctx context.Context, id string) ([]string, error) {
 	for k := identity.Allocation; k.Attribute() != ""; k++ {
 		keys = append(keys, identity.Key{Kind: k, ID: id})
 	}
-	lies, err := l.lie(ctx, keys, "")
+	lies, err := l.lieLinked(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("resolve %s: %w", id, err)
 	}
@@ -162,7 +162,7 @@ func (l *Library) story(ctx context.Context, allocation string, asOf int64) (*co
 
 // late reads what carries one of these identifiers and was written before anyone knew whose it is.
 func (l *Library) late(ctx context.Context, keys []identity.Key, allocation string, asOf int64) ([]*record.Record, error) {
-	lies, err := l.lie(ctx, keys, allocation)
+	lies, err := l.lie(ctx, lookup{keys: keys, but: allocation, while: always})
 	if err != nil || lies.nowhere() {
 		return nil, err
 	}

@@ -12,11 +12,11 @@ func next(ctx context.Context, l *Library, sources []*source, part stretch, size
 	var out []row
 	most := max(firstFetch, mostFetch/max(1, len(sources)))
 	for {
+		if err := fill(ctx, l, sources, part, most); err != nil {
+			return nil, err
+		}
 		var first *source
 		for _, s := range sources {
-			if err := s.fill(ctx, l, part, most); err != nil {
-				return nil, err
-			}
 			if len(s.rows) > 0 && (first == nil || order(s.rows[0].position(), first.rows[0].position()) < 0) {
 				first = s
 			}
@@ -26,4 +26,19 @@ func next(ctx context.Context, l *Library, sources []*source, part stretch, size
 		}
 		out, first.rows = append(out, first.rows[0]), first.rows[1:]
 	}
+}
+
+// fill fetches the next rows of those sources that have none left, together.
+func fill(ctx context.Context, l *Library, sources []*source, part stretch, most int) error {
+	var all together[struct{}]
+	for _, s := range sources {
+		if len(s.rows) == 0 && !s.done {
+			all = append(all, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.fill(ctx, l, part, most) })
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	_, err := all.run(ctx)
+	return err
 }

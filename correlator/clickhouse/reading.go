@@ -67,13 +67,15 @@ func (r *reading) run(ctx context.Context, after correlator.Position, yield func
 	for _, s := range r.sources {
 		s.after = after
 	}
-	for size := firstFetch / 2; ; size = min(2*size, mostFetch) {
+	whole := after == correlator.Beginning() && r.selection.From == 0 && r.selection.To == 0
+	for size := firstFetch; ; size = min(2*size, mostFetch) {
 		batch, err := next(ctx, r.library, r.sources, r.part, size, correlator.Position.Compare)
 		if err != nil || len(batch) == 0 {
 			return err
 		}
 		low, high := batch[0].position(), batch[len(batch)-1].position()
-		if batch, err = r.settle(ctx, batch, low, high); err != nil {
+		whole = whole && len(batch) < size // from the beginning to the end: no copy is elsewhere
+		if batch, err = r.settle(ctx, batch, low, high, whole); err != nil {
 			return err
 		}
 		events, err := r.resolve(ctx, batch)
@@ -91,34 +93,38 @@ func (r *reading) run(ctx context.Context, after correlator.Position, yield func
 
 // settle makes one record of the copies of each, at the place of the copy that wins. Copies with the
 // same content stand at one position; others, which only a producer's event id or a span's ids can make,
-// anywhere in the sources.
-func (r *reading) settle(ctx context.Context, batch []row, low, high correlator.Position) ([]row, error) {
+// anywhere in the sources, unless the batch is all that they have.
+func (r *reading) settle(ctx context.Context, batch []row, low, high correlator.Position, whole bool) ([]row, error) {
 	merged := map[string]row{}
 	var only []string
 	for _, one := range batch {
 		before, again := merged[one.key]
 		if !again {
 			merged[one.key] = one
-			if id, _ := one.Attrs.Get(semconv.EventIDKey); id != "" || one.Signal == record.Span {
+			if id, _ := one.Attrs.Get(semconv.EventIDKey); !whole && (id != "" || one.Signal == record.Span) {
 				only = append(only, one.key)
 			}
 			continue
 		}
 		merged[one.key] = one.merge(before)
 	}
+	var elsewhere together[[]row]
 	for _, s := range r.sources {
 		for part := range slices.Chunk(only, keysAtOnce) {
-			elsewhere, err := s.fetch(ctx, r.library, stretch{
-				mark: r.part.mark, from: correlator.Beginning().Time, last: later(0), after: correlator.Beginning(),
-				only: part, low: low, high: high, most: maxCopies,
+			elsewhere = append(elsewhere, func(ctx context.Context) ([]row, error) {
+				return s.fetch(ctx, r.library, stretch{
+					mark: r.part.mark, from: correlator.Beginning().Time, last: later(0), after: correlator.Beginning(),
+					only: part, low: low, high: high, most: maxCopies,
+				})
 			})
-			if err != nil {
-				return nil, err
-			}
-			for _, one := range elsewhere {
-				merged[one.key] = one.merge(merged[one.key])
-			}
 		}
+	}
+	copies, err := elsewhere.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range slices.Concat(copies...) {
+		merged[one.key] = one.merge(merged[one.key])
 	}
 	out := make([]row, 0, len(merged))
 	for _, one := range merged {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"github.com/faultline-io/faultline/internal/identity"
 )
 
@@ -17,11 +19,52 @@ const placesAtOnce = 200
 type whereabouts struct {
 	allocations []string
 	first, last int64
-	anywhere    bool // in too many places to name
+	adrift      int64 // minutes between stamped and observed times, at most
+	anywhere    bool  // in too many places to name
 }
 
-// lie asks where records with one of these identifiers lie, but for those that were stamped with an allocation ("": of all).
-func (l *Library) lie(ctx context.Context, keys []identity.Key, but string) (*whereabouts, error) {
+// lookup is what is asked about whereabouts.
+type lookup struct {
+	keys  []identity.Key
+	named []string          // allocations that the keys lead to: whatever was stamped with them may carry one
+	but   string            // an allocation whose own records are read otherwise, "" is none
+	while identity.Interval // of the stamped or the observed time
+}
+
+// lie asks where records with one of these identifiers lie.
+func (l *Library) lie(ctx context.Context, q lookup) (*whereabouts, error) {
+	text, err := queries.ReadFile("sql/whereabouts_told.sql")
+	if err != nil {
+		return nil, err
+	}
+	p := params{
+		"keys": texts(q.keys), "named": list(q.named), "most": placesAtOnce + 1,
+		"since_minute": minuteOf(q.while.From), "until_minute": minuteOf(q.while.To),
+	}
+	asked := string(text)
+	if len(q.named) == 0 {
+		asked = without(asked, "-- named")
+	}
+	rows, err := l.ask(ctx, asked, p, nil)
+	if err != nil {
+		return nil, fmt.Errorf("whereabouts_told: %w", err)
+	}
+	w, err := scanPlaces(rows, q.but)
+	if err != nil {
+		return nil, fmt.Errorf("whereabouts_told: %w", err)
+	}
+	// minutes, and one more on each side: the delay is cut to whole minutes, and so are both times
+	if q.while.From > math.MinInt64 {
+		w.first = max(w.first, minuteOf(q.while.From)-w.adrift-2)
+	}
+	if q.while.To < math.MaxInt64 {
+		w.last = min(w.last, minuteOf(q.while.To)+w.adrift+2)
+	}
+	return w, nil
+}
+
+// lieLinked asks the same of identifiers of whose links nothing is known yet: the store looks them up.
+func (l *Library) lieLinked(ctx context.Context, keys []identity.Key) (*whereabouts, error) {
 	var named []string
 	for _, k := range keys {
 		if k.Kind == identity.Allocation {
@@ -32,22 +75,39 @@ func (l *Library) lie(ctx context.Context, keys []identity.Key, but string) (*wh
 	if err != nil {
 		return nil, err
 	}
+	w, err := scanPlaces(rows, "")
+	if err != nil {
+		return nil, fmt.Errorf("whereabouts: %w", err)
+	}
+	return w, nil
+}
+
+func scanPlaces(rows driver.Rows, but string) (*whereabouts, error) {
 	defer func() { _ = rows.Close() }()
 	w, n := &whereabouts{first: math.MaxInt32, last: math.MinInt32}, 0
 	for rows.Next() {
 		var allocation string
-		var first, last int64
-		if err := rows.Scan(&allocation, &first, &last); err != nil {
-			return nil, fmt.Errorf("whereabouts: %w", err)
+		var first, last, adrift int64
+		if err := rows.Scan(&allocation, &first, &last, &adrift); err != nil {
+			return nil, err
 		}
 		if n++; but != "" && allocation == but {
 			continue
 		}
 		w.allocations = append(w.allocations, allocation)
-		w.first, w.last = min(w.first, first), max(w.last, last)
+		w.first, w.last, w.adrift = min(w.first, first), max(w.last, last), max(w.adrift, adrift)
 	}
 	w.anywhere = n > placesAtOnce
 	return w, rows.Err()
+}
+
+// minuteOf is the Unix minute of a time in nanoseconds, rounded down.
+func minuteOf(t int64) int64 {
+	m := t / int64(60e9)
+	if t%int64(60e9) < 0 {
+		m--
+	}
+	return m
 }
 
 // nowhere says that no record carries any of the identifiers.
@@ -62,9 +122,14 @@ func (w *whereabouts) into(text string, p params) string {
 		p["places"], p["first_minute"], p["last_minute"] = list(w.allocations), w.first, w.last
 		return text
 	}
+	return without(text, "-- lies")
+}
+
+// without drops the lines of a statement that end with a mark.
+func without(text, mark string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
-		if !strings.HasSuffix(line, "-- lies\n") {
+		if !strings.HasSuffix(strings.TrimSuffix(line, "\n"), mark) {
 			out.WriteString(line)
 		}
 	}

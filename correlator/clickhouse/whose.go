@@ -45,13 +45,15 @@ var always = identity.Interval{From: math.MinInt64, To: math.MaxInt64}
 // that were not stamped with it.
 func (k *known) keySources(ctx context.Context, of identity.Key, keys []identity.Key, while identity.Interval) ([]*source, error) {
 	var out []*source
-	but := ""
-	if of.Kind == identity.Allocation {
-		but = of.ID
-	}
 	slices.SortFunc(keys, compareKeys)
 	for part := range slices.Chunk(slices.Compact(keys), keysAtOnce) {
-		lies, err := k.library.lie(ctx, part, but)
+		q := lookup{keys: part, while: while}
+		if of.Kind == identity.Allocation {
+			q.but = of.ID // and what was stamped with others by their own word is theirs: no need to look there
+		} else {
+			q.named = k.named(part)
+		}
+		lies, err := k.library.lie(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -65,25 +67,37 @@ func (k *known) keySources(ctx context.Context, of identity.Key, keys []identity
 	return out, nil
 }
 
-func nodeSource(of identity.Key, node string, while identity.Interval) *source {
-	return &source{whose: "whose_node_while", params: params{
+// named are the allocations that immovable keys lead to.
+func (k *known) named(keys []identity.Key) []string {
+	var out []string
+	for _, key := range keys {
+		for allocation := range k.direct[key] {
+			out = append(out, allocation)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// nodeSource asks for what a machine said in an interval, by its own clock or by that of who observed it; nil where it said nothing.
+func (k *known) nodeSource(ctx context.Context, of identity.Key, node string, while identity.Interval) (*source, error) {
+	q := lookup{keys: []identity.Key{{Kind: identity.Node, ID: node}}, while: while}
+	if of.Kind == identity.Allocation {
+		q.but = of.ID
+	}
+	lies, err := k.library.lie(ctx, q)
+	if err != nil || lies.nowhere() {
+		return nil, err
+	}
+	return &source{whose: "whose_node_while", lies: lies, params: params{
 		"node": node, "kind": of.Kind.String(), "id": of.ID, "since": nanos(while.From), "until": nanos(while.To),
-	}}
+	}}, nil
 }
 
 // ofAllocation: what was stamped with it, whatever carries an identifier that leads to it, and what its
 // machines said while they were its.
 func (k *known) ofAllocation(ctx context.Context, id string) ([]*source, error) {
 	of := identity.Key{Kind: identity.Allocation, ID: id}
-	var out []*source
-	heard, known, err := k.library.heard(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	if known {
-		heard["id"] = id
-		out = append(out, &source{whose: "whose_allocation", params: heard})
-	}
 	var keys, nodes []identity.Key
 	for key := range k.asked {
 		switch direct := k.direct[key]; {
@@ -93,31 +107,44 @@ func (k *known) ofAllocation(ctx context.Context, id string) ([]*source, error) 
 			keys = append(keys, key)
 		}
 	}
-	late, err := k.keySources(ctx, of, keys, always)
-	if err != nil {
-		return nil, err
+	all := together[[]*source]{
+		func(ctx context.Context) ([]*source, error) { return k.ownSource(ctx, id) },
+		func(ctx context.Context) ([]*source, error) { return k.keySources(ctx, of, keys, always) },
 	}
-	out = append(out, late...)
-	if k.library.profile.SharedNodes {
-		return out, nil // on shared machines node and time say nothing
-	}
-	slices.SortFunc(nodes, compareKeys)
-	for _, node := range nodes {
-		for _, while := range k.index.Assignments(node.ID) {
-			if while.Object != id {
-				continue
-			}
-			out = append(out, nodeSource(of, node.ID, while))
-			if on := k.livedOn(node); len(on) > 0 {
-				there, err := k.keySources(ctx, of, on, while)
-				if err != nil {
-					return nil, err
+	if !k.library.profile.SharedNodes { // on shared machines node and time say nothing
+		slices.SortFunc(nodes, compareKeys)
+		for _, node := range nodes {
+			on := k.livedOn(node)
+			for _, while := range k.index.Assignments(node.ID) {
+				if while.Object != id {
+					continue
 				}
-				out = append(out, there...)
+				all = append(all,
+					func(ctx context.Context) ([]*source, error) { return oneOrNone(k.nodeSource(ctx, of, node.ID, while)) },
+					func(ctx context.Context) ([]*source, error) { return k.keySources(ctx, of, slices.Clone(on), while) })
 			}
 		}
 	}
-	return out, nil
+	out, err := all.run(ctx)
+	return slices.Concat(out...), err
+}
+
+// ownSource asks for what was stamped with an allocation; none where nothing ever was.
+func (k *known) ownSource(ctx context.Context, id string) ([]*source, error) {
+	heard, known, err := k.library.heard(ctx, id)
+	if err != nil || !known {
+		return nil, err
+	}
+	heard["id"] = id
+	return []*source{{whose: "whose_allocation", params: heard}}, nil
+}
+
+// oneOrNone makes a list of a source that may be nil.
+func oneOrNone(s *source, err error) ([]*source, error) {
+	if s == nil {
+		return nil, err
+	}
+	return []*source{s}, err
 }
 
 // livedOn are the installations of a machine and their boots.
@@ -146,9 +173,14 @@ func (k *known) ofMachine(ctx context.Context, of identity.Key) ([]*source, erro
 	}
 	for _, node := range k.neighbours(of, func(key identity.Key) bool { return key.Kind == identity.Node }) {
 		for _, while := range k.index.Installations(node.ID) {
-			if while.Object == of.ID {
-				out = append(out, nodeSource(of, node.ID, while))
+			if while.Object != of.ID {
+				continue
 			}
+			there, err := oneOrNone(k.nodeSource(ctx, of, node.ID, while))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, there...)
 		}
 	}
 	return out, nil

@@ -15,6 +15,7 @@ type Run struct {
 	Rivals  []Contender
 	Samples int
 	Rounds  int
+	Reader  Reader // reads as the product does; nil is not measured
 	Said    func(format string, args ...any)
 }
 
@@ -55,6 +56,18 @@ func (r Run) Compare(ctx context.Context, out io.Writer) error {
 			}
 			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s–%s\n", q, c.Name, f.Returned, f.Rows, f.Bytes, ms(f.P50), ms(f.P99), ms(f.Fastest), ms(f.Slowest))
 		}
+		_ = w.Flush()
+	}
+	if r.Reader == nil {
+		return w.Flush()
+	}
+	fmt.Fprintln(w, "\nas the product reads\trecords\tstatements\trows of evidence\trows of links and lists\tp50\tp50 of rounds")
+	for _, q := range readings {
+		f, err := r.Engine.MeasureReader(ctx, r.Ours, r.Reader, q.kind, q.sample, samples, r.Rounds)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%s\t%s–%s\n", q.question, f.Returned, f.Statements, f.Evidence, f.Lists, ms(f.P50), ms(f.Fastest), ms(f.Slowest))
 		_ = w.Flush()
 	}
 	return w.Flush()

@@ -1,6 +1,6 @@
 -- Where everything lies that carries one of these identifiers: the allocations that it was stamped with ('' is nobody's) and the minutes of each.
 -- `whereabouts` tells of what doesn't name its allocation itself; what does has linked the identifier to it before it was written.
-SELECT allocation_id, min(first) AS first_minute, max(last) AS last_minute
+SELECT allocation_id, min(first) AS first_minute, max(last) AS last_minute, toInt64(0) AS adrift
 FROM (
     SELECT allocation_id, toInt64(first_minute) AS first, toInt64(last_minute) AS last
     FROM whereabouts

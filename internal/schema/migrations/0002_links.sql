@@ -8,7 +8,8 @@
 -- depends on the order of arrival.
 -- ref is the record that says so; "" where identifiers were merely seen together, on any record that has
 -- both of them (random digits were a fifth of this table).
--- A lookup finds a few rows: small granules.
+-- A lookup finds a few rows: small granules, which cost nothing here (128 instead of 512: 28.2 and 28.0 bytes a link, a quarter of the rows read).
+-- Times of facts are of two values, "always" and "for ever", or of a record: differences from one row to the next are larger than they are.
 CREATE TABLE IF NOT EXISTS links
 (
     subject_kind  LowCardinality(String) CODEC(ZSTD(1)),
@@ -16,8 +17,8 @@ CREATE TABLE IF NOT EXISTS links
     object_kind   LowCardinality(String) CODEC(ZSTD(1)),
     object_id     String CODEC(ZSTD(1)),
     type          LowCardinality(String) CODEC(ZSTD(1)),
-    valid_from    Int64 CODEC(Delta, ZSTD(1)),
-    valid_to      Int64 CODEC(Delta, ZSTD(1)),
+    valid_from    Int64 CODEC(ZSTD(1)),
+    valid_to      Int64 CODEC(ZSTD(1)),
     service       SimpleAggregateFunction(min, LowCardinality(String)) CODEC(ZSTD(1)),
     ref           SimpleAggregateFunction(min, String) CODEC(ZSTD(1)),
     observed_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
@@ -25,4 +26,4 @@ CREATE TABLE IF NOT EXISTS links
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (subject_kind, subject_id, object_kind, object_id, type, valid_from, valid_to)
-SETTINGS index_granularity = 512, non_replicated_deduplication_window = 1000
+SETTINGS index_granularity = 128, non_replicated_deduplication_window = 1000

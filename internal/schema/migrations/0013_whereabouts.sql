@@ -2,12 +2,15 @@
 -- a question by any identifier names ranges of `events` as one by allocation does, instead of asking the filter of
 -- every granule. Only what links do not tell of: a record that names its allocation itself links its identifiers to it, so that
 -- `allocations` says when.
+-- adrift is how far, in whole minutes, the stamped times of these records lie from when they were observed, at most: who looks for what was
+-- observed between two moments knows between which minutes it can lie, however wrong a clock was.
 CREATE TABLE IF NOT EXISTS whereabouts
 (
     key           String CODEC(ZSTD(1)),
     allocation_id String CODEC(ZSTD(1)),
     first_minute  SimpleAggregateFunction(min, Int32) CODEC(Delta, ZSTD(1)),
     last_minute   SimpleAggregateFunction(max, Int32) CODEC(Delta, ZSTD(1)),
+    adrift        SimpleAggregateFunction(max, UInt32) CODEC(T64, ZSTD(1)),
     last_ingested SimpleAggregateFunction(max, DateTime) CODEC(Delta, ZSTD(1))
 )
 ENGINE = AggregatingMergeTree

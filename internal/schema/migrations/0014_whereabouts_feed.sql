@@ -7,6 +7,7 @@ SELECT
     allocation_id,
     min(minute) AS first_minute,
     max(minute) AS last_minute,
+    max(toUInt32(intDiv(abs(observed_delay), 60000000000))) AS adrift,
     toDateTime(max(ingested_time)) AS last_ingested
 FROM events
 GROUP BY key, allocation_id

@@ -5,8 +5,8 @@ CREATE TABLE IF NOT EXISTS links_local ON CLUSTER main
     object_kind   LowCardinality(String) CODEC(ZSTD(1)),
     object_id     String CODEC(ZSTD(1)),
     type          LowCardinality(String) CODEC(ZSTD(1)),
-    valid_from    Int64 CODEC(Delta, ZSTD(1)),
-    valid_to      Int64 CODEC(Delta, ZSTD(1)),
+    valid_from    Int64 CODEC(ZSTD(1)),
+    valid_to      Int64 CODEC(ZSTD(1)),
     service       SimpleAggregateFunction(min, LowCardinality(String)) CODEC(ZSTD(1)),
     ref           SimpleAggregateFunction(min, String) CODEC(ZSTD(1)),
     observed_time SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS links_local ON CLUSTER main
 )
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (subject_kind, subject_id, object_kind, object_id, type, valid_from, valid_to)
-SETTINGS index_granularity = 512, replicated_deduplication_window = 1000;
+SETTINGS index_granularity = 128, replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS links ON CLUSTER main AS links_local
 ENGINE = Distributed('main', currentDatabase(), 'links_local', cityHash64(subject_kind, subject_id));
