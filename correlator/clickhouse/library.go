@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -136,7 +137,7 @@ func (l *Library) story(ctx context.Context, allocation string, asOf int64) (*co
 	for _, i := range held {
 		from, to = min(from, max(i.From, from-longest)-int64(around)), max(to, min(i.To, s.Now, until)+int64(around))
 	}
-	for _, node := range c.nodes() {
+	for _, node := range l.machines(c.nodes(), s.Records) {
 		for _, query := range []string{"events_of_node", "last_of_node"} {
 			p := params{"node": node, "from": moment(from), "as_of": moment(until)}
 			if query == "events_of_node" {
@@ -158,6 +159,17 @@ func (l *Library) story(ctx context.Context, allocation string, asOf int64) (*co
 	}
 	s.Records = unique(s.Records)
 	return s, nil
+}
+
+// machines are those that links name, and those that the allocation's records do: a task says where it is done, and binds nobody to it.
+func (l *Library) machines(linked []string, records []*record.Record) []string {
+	for _, r := range records {
+		if node := l.profile.Keys(r).First(identity.Node); node != "" {
+			linked = append(linked, node)
+		}
+	}
+	slices.Sort(linked)
+	return slices.Compact(linked)
 }
 
 // late reads what carries one of these identifiers and was written before anyone knew whose it is.

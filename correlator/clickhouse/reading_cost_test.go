@@ -202,13 +202,13 @@ func TestReadingReadsAShortRange(t *testing.T) {
 		bytes uint64 // of evidence, uncompressed
 		other uint64 // rows of links and lists
 	}{
-		{identity.Allocation, "a-500", 102, 5_000, 900_000, 20_000},   // named, but for its machine's lines
-		{identity.Allocation, "a-501", 82, 14_000, 3_000_000, 12_000}, // through links, but for a fifth
-		{identity.Node, "n-500", 22, 3_000, 600_000, 7_000},
-		{identity.NodeInstance, "i-500", 22, 3_000, 600_000, 4_500},
-		{identity.Workflow, "w-501", 41, 8_500, 2_000_000, 6_000},
-		{identity.Trace, hex.EncodeToString(sum[:]), 4, 4_500, 1_000_000, 4_500},
-		{identity.Correlation, "c-501", 21, 8_500, 2_000_000, 5_000},
+		{identity.Allocation, "a-500", 102, 4_000, 900_000, 10_000},  // named, but for its machine's lines
+		{identity.Allocation, "a-501", 82, 14_000, 3_000_000, 7_000}, // through links, but for a fifth
+		{identity.Node, "n-500", 22, 3_000, 600_000, 2_600},
+		{identity.NodeInstance, "i-500", 22, 3_000, 600_000, 1_600},
+		{identity.Workflow, "w-501", 41, 8_500, 2_000_000, 2_600},
+		{identity.Trace, hex.EncodeToString(sum[:]), 4, 4_500, 1_000_000, 1_800},
+		{identity.Correlation, "c-501", 21, 8_500, 2_000_000, 1_800},
 	}
 	for _, c := range cases {
 		t.Run(c.kind.String()+" "+c.id, func(t *testing.T) {
