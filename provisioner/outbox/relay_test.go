@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/outbox"
 	"github.com/faultline-io/faultline/provisioner/store"
 	"github.com/faultline-io/faultline/provisioner/store/storetest"
@@ -83,9 +84,19 @@ func TestOrderIsKeptPerAllocation(t *testing.T) {
 func TestAPoisonMessageDiesAndLetsOthersPass(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, target string) {
 		b := &bus{refuse: map[string]int{"poison": 1 << 20}}
-		relay(t, target, b, "a-1/poison", "a-1/next")
+		s := relay(t, target, b, "a-1/poison", "a-1/next")
 		if got := b.got(); got != "a-1/next" {
 			t.Fatal(got)
+		}
+		// The letter says how often it was tried, and what stood against it.
+		if err := s.View(t.Context(), "dead letters", func(tx *store.Tx) error {
+			dead, err := tx.UnsentMessages(time.Now(), 10)
+			if len(dead) != 1 || dead[0].State != semconv.Dead || dead[0].Attempts != 3 || dead[0].LastError != "bus is away" || dead[0].Subject != "poison" {
+				t.Errorf("%+v", dead)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

@@ -34,13 +34,13 @@ func (p *prompt) Launch(_ context.Context, r provider.Request) (provider.Launch,
 	} else {
 		p.deprovisions.Add(1)
 	}
-	return provider.Launch{ID: p.kind + "-7", Kind: "job", Status: provider.Status{State: provider.Running}}, nil
+	return provider.Launch{ID: p.kind + "-7", Kind: "job", Status: provider.Status{State: provider.Running, Raw: "running", Message: "running"}}, nil
 }
 func (p *prompt) Adopt(context.Context, provider.Request, time.Time) (l provider.Launch, found, sure bool, err error) {
 	return l, false, true, nil
 }
 func (p *prompt) Poll(_ context.Context, j provider.Job) (provider.Status, error) {
-	s := provider.Status{State: provider.Succeeded, Raw: "successful", Result: provider.OK, Observed: provider.ObservedRunning, Proof: "seen"}
+	s := provider.Status{State: provider.Succeeded, Raw: "successful", Message: "successful", Result: provider.OK, Observed: provider.ObservedRunning, Proof: "seen"}
 	if j.Operation == provider.Deprovision {
 		s.Observed = provider.ObservedAbsent
 	}
@@ -61,7 +61,7 @@ func TestThePoolHasMovedToAnotherProvider(t *testing.T) {
 		s := storetest.Open(t, target, store.Options{})
 		tenants := control.New(s, time.Minute)
 		c := workflow.DefaultConfig()
-		c.Tick, c.RetryWait = 10*time.Millisecond, 10*time.Millisecond
+		c.Tick, c.RetryWait, c.JobLease = 10*time.Millisecond, 10*time.Millisecond, 200*time.Millisecond // an engine that ends keeps what it has leased
 		log := slog.New(slog.DiscardHandler)
 		work := func(use func(*workflow.Engine)) (stop func()) {
 			ctx, cancel := context.WithCancel(context.Background())

@@ -33,6 +33,9 @@ type bench struct {
 	config  workflow.Config
 	lease   time.Duration
 	halt    func()
+
+	options store.Options            // who speaks
+	use     func(e *workflow.Engine) // providers; nil: none
 }
 
 func newBench(t *testing.T, target string) *bench {
@@ -47,15 +50,18 @@ func newBench(t *testing.T, target string) *bench {
 // start opens the store and sets engine and relay to work; halt ends both.
 func (b *bench) start() *bench {
 	b.t.Helper()
-	s, err := store.Open(context.Background(), b.target, store.Options{})
+	s, err := store.Open(context.Background(), b.target, b.options)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(b.t.Output(), nil))
 	b.store, b.control = s, control.New(s, time.Minute)
-	b.fleet = fleet.New(s, fleet.Config{Lease: b.lease, LongestWait: 5 * time.Second, TokenLife: time.Minute}, nil)
-	e := workflow.New(s, b.config, nil, log)
-	r := outbox.New(s, e, outbox.DefaultConfig(), nil, log)
+	b.fleet = fleet.New(s, fleet.Config{Lease: b.lease, LongestWait: 5 * time.Second, TokenLife: time.Minute}, b.options.Says)
+	e := workflow.New(s, b.config, b.options.Says, log)
+	if b.use != nil {
+		b.use(e)
+	}
+	r := outbox.New(s, e, outbox.DefaultConfig(), b.options.Relay, log)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 2)
 	go func() { done <- e.Run(ctx) }()

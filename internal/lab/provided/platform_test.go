@@ -3,6 +3,7 @@ package provided_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -227,7 +228,8 @@ func TestRefusedLaunch(t *testing.T) {
 	}
 }
 
-// The event says that an identifier is shared, a job is named, and no variable of a launch is anywhere.
+// The event says that an identifier is shared, a job is named, and no variable of a launch is anywhere: neither in
+// telemetry nor in the database.
 func TestTelemetry(t *testing.T) {
 	p := start(t, nil)
 	must(t, p.Create(t.Context(), "a-1", provided.PoolAAP, "ocp_virt_vm"))
@@ -240,12 +242,32 @@ func TestTelemetry(t *testing.T) {
 			t.Errorf("nowhere: %s", want)
 		}
 	}
-	for _, secret := range []string{"extra_vars", "faultline_launch_key", "aap-token", "hub-token"} {
+	for _, secret := range secrets {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("says %s", secret)
 		}
 	}
+	// Neither does the database keep any: not in a row, not in a page that was freed, not in its log.
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(p.TelemetryFile()), "provisioner.db*"))
+	must(t, err)
+	known := false
+	for _, file := range files {
+		rows, err := os.ReadFile(file)
+		must(t, err)
+		known = known || strings.Contains(string(rows), "aap/provision") || strings.Contains(string(rows), "a-1/provision/")
+		for _, secret := range secrets {
+			if strings.Contains(string(rows), secret) {
+				t.Errorf("%s has %s", filepath.Base(file), secret)
+			}
+		}
+	}
+	if !known {
+		t.Errorf("the job is in none of %v", files)
+	}
 }
+
+// secrets are words that only a launch's variables, and credentials, have.
+var secrets = []string{"extra_vars", "faultline_launch_key", "ansible_eda", "payload\":{\"", "aap-token", "eda-token", "hub-token"}
 
 // The job on the resource is stale at no moment: not while a cancel is waited for, not when cleanup begins
 // without waiting, and not in its message.
