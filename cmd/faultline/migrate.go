@@ -55,23 +55,25 @@ func (f *storeFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.data, "data", "data", "data folder of `faultline up`, whose store is used where no address is named")
 }
 
-func (f *storeFlags) load() (migrateConfig, error) {
-	c, err := config.Load(f.config, defaultMigrateConfig())
-	if err != nil {
-		return c, err
+// load gives the configuration, with the store's address, and where that stands.
+func (f *storeFlags) load() (c migrateConfig, from string, err error) {
+	if c, err = config.Load(f.config, defaultMigrateConfig()); err != nil {
+		return c, "", err
 	}
 	if f.cluster != "" {
 		if c.Cluster = f.cluster; schema.ValidCluster(f.cluster) != nil {
-			return c, fmt.Errorf("--cluster: %w", schema.ValidCluster(f.cluster))
+			return c, "", fmt.Errorf("--cluster: %w", schema.ValidCluster(f.cluster))
 		}
 	}
-	for _, dsn := range []string{os.Getenv(schema.Variable), f.running()} {
-		if c.DSN == "" {
-			c.DSN = dsn
-		}
+	from = f.config + ": dsn"
+	if c.DSN == "" {
+		c.DSN, from = os.Getenv(schema.Variable), schema.Variable
+	}
+	if c.DSN == "" {
+		c.DSN, from = f.running(), "`faultline up` in "+f.data
 	}
 	_, err = schema.Options(c.DSN)
-	return c, err
+	return c, from, err
 }
 
 // running is the address of the store that `faultline up` has made in the data folder; "" where there is none.
@@ -89,7 +91,7 @@ func (f *storeFlags) running() string {
 
 // withStore runs do with a store that answers.
 func (f *storeFlags) withStore(ctx context.Context, do func(context.Context, *schema.Store, migrateConfig) error) error {
-	c, err := f.load()
+	c, from, err := f.load()
 	if err != nil {
 		return err
 	}
@@ -97,7 +99,7 @@ func (f *storeFlags) withStore(ctx context.Context, do func(context.Context, *sc
 	defer cancel()
 	s, err := schema.OpenStore(opening, c.DSN)
 	if err != nil {
-		return err
+		return fmt.Errorf("address from %s: %w", from, err)
 	}
 	return errors.Join(do(ctx, s, c), s.Close())
 }

@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
 	"github.com/faultline-io/faultline/internal/schema"
@@ -87,7 +89,50 @@ func TestStoreIsNamedOrFound(t *testing.T) {
 	if err := os.WriteFile("data/store/password", []byte("secret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := (&storeFlags{data: "data"}).load(); err != nil || c.DSN != "http://faultline:secret@127.0.0.1:9123/faultline" {
+	if c, _, err := (&storeFlags{data: "data"}).load(); err != nil || c.DSN != "http://faultline:secret@127.0.0.1:9123/faultline" {
 		t.Errorf("%s, %v", c.DSN, err)
+	}
+}
+
+// A store that is away is named by its address, and by where that was found; no password is shown.
+func TestADeadStoreIsNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("data/store", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{"data/store/password": "secret\n", "store.yaml": "dsn: http://faultline:secret@127.0.0.1:2/faultline\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		flags storeFlags
+		env   string
+		want  []string
+	}{
+		{storeFlags{data: "data"}, "", []string{"`faultline up` in data", "127.0.0.1:9123"}},
+		{storeFlags{data: "data"}, "http://faultline:secret@127.0.0.1:3/faultline", []string{schema.Variable, "127.0.0.1:3 does not answer"}},
+		{storeFlags{data: "data", config: "store.yaml"}, "", []string{"store.yaml: dsn", "127.0.0.1:2 does not answer"}},
+	} {
+		t.Setenv(schema.Variable, c.env)
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		err := c.flags.withStore(ctx, func(context.Context, *schema.Store, migrateConfig) error { return nil })
+		cancel()
+		if err == nil || strings.Contains(err.Error(), "secret") || (c.env == "") == strings.Contains(err.Error(), schema.Variable) {
+			t.Errorf("%+v: %v", c.flags, err)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v, without %q", c.flags, err, want)
+			}
+		}
+	}
+}
+
+// The help of the store's own configuration says under which keys it stands.
+func TestStoreHelpNamesItsKeys(t *testing.T) {
+	if out, err := askStore(t, "store", "--help"); err != nil || !strings.Contains(out, "store: {data_dir:") {
+		t.Errorf("%v: %s", err, out)
 	}
 }

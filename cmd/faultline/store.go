@@ -29,7 +29,12 @@ func storeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
 		Short: "Run the embedded ClickHouse for one machine, on loopback only; look after any store",
-		Args:  cobra.NoArgs,
+		Long: `Runs the embedded ClickHouse, on loopback only. Its configuration stands under three keys:
+
+  store: {data_dir: /var/lib/faultline/store, listen: 127.0.0.1:8123, fsync: true}
+  log: {level: info}
+  telemetry: {endpoint: ""}`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.Load(path, storeConfig{Store: embedded.DefaultConfig(), Log: service.DefaultLogConfig()})
 			if err != nil {
@@ -44,7 +49,7 @@ func storeCommand() *cobra.Command {
 			return errors.Join(err, tracing.Close(cmd.Context()))
 		},
 	}
-	cmd.Flags().StringVar(&path, "config", "", "YAML configuration")
+	cmd.Flags().StringVar(&path, "config", "", "YAML configuration, with the top keys store, log and telemetry")
 	cmd.AddCommand(statsCommand(), retentionCommand())
 	return cmd
 }

@@ -97,7 +97,8 @@ func Open(ctx context.Context, dsn string) (driver.Conn, error) {
 		if last != nil && !errors.Is(err, last) {
 			err = fmt.Errorf("%w; before that: %w", err, last)
 		}
-		return nil, errors.Join(fmt.Errorf("store at %s does not answer: %w", Variable, err), conn.Close())
+		o, _ := Options(dsn) // Dial has read it
+		return nil, errors.Join(fmt.Errorf("store at %s does not answer: %w", strings.Join(o.Addr, ", "), err), conn.Close())
 	}
 	return conn, nil
 }
