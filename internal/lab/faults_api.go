@@ -2,8 +2,13 @@ package lab
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
@@ -11,12 +16,26 @@ import (
 	"log/slog"
 )
 
-// crashWords are the last ones of a Go process.
-const crashWords = `panic: runtime error: invalid memory address or nil pointer dereference
-[signal SIGSEGV: segmentation violation code=0x1 addr=0x18 pc=0x8f3a21]
+// usage is what a tenant has of what it may have.
+type usage struct{ used, limit float64 }
 
-goroutine 1187 [running]:
-fulfillment/internal/allocations.(*Handler).create(0x0, {0xc000124c00, 0x2a})`
+// snapshot is how the API writes it down: with a bug where a tenant may have nothing.
+func (u *usage) snapshot() ([]byte, error) {
+	return json.Marshal(map[string]float64{"share": u.used / u.limit})
+}
+
+// lastWords does something that ends a goroutine, and gives what Go says of that: the reason, and where it was,
+// without the files' names.
+func lastWords(do func()) (words string) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			lines := slices.DeleteFunc(strings.Split(string(debug.Stack()), "\n"), func(line string) bool { return strings.HasPrefix(line, "\t") })
+			words = fmt.Sprintf("panic: %v\n\n%s", reason, strings.Join(lines[:min(len(lines), 6)], "\n"))
+		}
+	}()
+	do()
+	return ""
+}
 
 func apiFaults() []Fault {
 	mishap := func(f func(l *lab) func(http.ResponseWriter, *http.Request) (int, error)) func(*lab, target) (func() error, error) {
@@ -29,13 +48,14 @@ func apiFaults() []Fault {
 	return []Fault{
 		{
 			Name: "api_crash", Layer: "api", Mechanism: "crash", Expected: expectAttributed, ShowsIn: []string{"api", "ingress", "client"},
-			Description: "each request that creates something ends the API's process, and whatever it was answering",
+			Description: "each request that changes something ends the API, with whatever it was answering, and it is started anew",
 			inject: mishap(func(l *lab) func(http.ResponseWriter, *http.Request) (int, error) {
 				return func(_ http.ResponseWriter, r *http.Request) (int, error) {
 					if r.Method == http.MethodGet {
 						return 0, nil
 					}
-					l.api.says.Log(context.Background(), telemetry.Error, crashWords)
+					var tenant *usage // nobody has looked it up
+					l.api.says.Log(context.Background(), telemetry.Error, lastWords(func() { _, _ = tenant.snapshot() }))
 					if l.outlets.api.shut() == nil {
 						_ = l.outlets.api.reopen()
 						l.api.says.Log(context.Background(), telemetry.Info, "fulfillment-api started")
@@ -52,7 +72,9 @@ func apiFaults() []Fault {
 					if r.Method == http.MethodGet {
 						return 0, nil
 					}
-					l.api.says.Log(r.Context(), telemetry.Error, "encode quota snapshot: json: unsupported value: NaN", slog.String(semconv.ErrorType, "internal"))
+					if _, err := new(usage).snapshot(); err != nil {
+						l.api.says.Log(r.Context(), telemetry.Error, "encode quota snapshot: "+err.Error(), slog.String(semconv.ErrorType, "internal"))
+					}
 					return http.StatusInternalServerError, errors.New("internal error")
 				}
 			}),

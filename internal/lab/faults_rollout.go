@@ -21,12 +21,20 @@ func rolloutFaults() []Fault {
 		Name: "bad_rollout", Layer: "deploy", Mechanism: "config", Expected: expectAttributed, ShowsIn: []string{"deploy", "api", "ingress", "client"},
 		Description: "a rollout brings an API that wants a setting which its configuration does not have",
 		inject: func(l *lab, _ target) (func() error, error) {
+			settings, err := readSettings(l.config.Data) // as the new version does when it starts
+			if err != nil {
+				return nil, err
+			}
 			l.rollOut(goodVersion, badVersion)
 			m := func(_ http.ResponseWriter, r *http.Request) (int, error) {
 				if r.Method == http.MethodGet {
 					return 0, nil
 				}
-				l.api.says.Log(r.Context(), telemetry.Error, "check quota: quota.url is not configured", slog.String(semconv.ErrorType, "config"))
+				err := settings.checkQuota(r.Context(), l.control.client)
+				if err == nil {
+					return 0, nil
+				}
+				l.api.says.Log(r.Context(), telemetry.Error, "check quota: "+err.Error(), slog.String(semconv.ErrorType, "config"))
 				return http.StatusInternalServerError, errors.New("internal error")
 			}
 			l.api.mishap.Store(&m)

@@ -68,6 +68,9 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	if err := os.MkdirAll(c.Data, 0o755); err != nil {
 		return fmt.Errorf("make data folder: %w", err)
 	}
+	if err := writeSettings(c.Data); err != nil {
+		return fmt.Errorf("write %s: %w", settingsFile, err)
+	}
 	out := c.Telemetry
 	if c.Export != "" {
 		out.File = c.Export

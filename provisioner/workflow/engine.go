@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -49,8 +50,12 @@ func New(s *store.Store, c Config, says *telemetry.Source, log *slog.Logger) *En
 }
 
 // Publish starts the workflow that a message asks for, once, or writes a view anew. Other subjects are for
-// others.
+// others. A payload that is no JSON object is refused, whosever it is: nothing else of such a message is believed.
 func (e *Engine) Publish(ctx context.Context, m store.Message) error {
+	var payload map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(m.Payload), &payload); err != nil {
+		return fmt.Errorf("cannot unmarshal envelope: %s: %w", m.Subject, err)
+	}
 	if m.Subject == SubjectProjection {
 		return e.reproject(ctx, m.AllocationID)
 	}
