@@ -42,7 +42,7 @@ type truth struct {
 // Collector killed in the middle. Then it looks at every verdict, at the same run as a file, and at
 // every record that was emitted.
 func TestUp(t *testing.T) {
-	const allocations = 26
+	const allocations, killedAfter = 26, 8
 	bin := buildPrograms(t)
 	cfg := upTestConfig(t, allocations)
 	run := start(t, bin, cfg)
@@ -54,7 +54,7 @@ func TestUp(t *testing.T) {
 		for _, one := range truths {
 			stories[one.Story] = true
 		}
-		if len(truths) >= 8 && !killed {
+		if len(truths) >= killedAfter && !killed {
 			killed = true
 			for _, name := range []string{"faultline store", "faultline-collector"} {
 				run.kill(t, name)
@@ -89,6 +89,7 @@ func TestUp(t *testing.T) {
 	}
 	healthy := slices.IndexFunc(truths, func(o truth) bool { return o.Story == "healthy" })
 	anyIdentifierLeadsThere(t, cfg, truths[healthy].ID)
+	eachRecordIsReadOnce(t, cfg, truths[killedAfter-4:killedAfter+4], exports)
 	run.stop(t)
 	sameFromFiles(t, truths, served, exports)
 	everythingIsThereOnce(t, cfg, exports)
@@ -342,16 +343,7 @@ func sameFromFiles(t *testing.T, truths []truth, served map[string]string, expor
 // everythingIsThereOnce opens the store alone and looks for every record that was emitted.
 func everythingIsThereOnce(t *testing.T, cfg upConfig, exports []string) {
 	t.Helper()
-	var emitted []*record.Record
-	reader := otlpfile.Reader{
-		Record: func(r *record.Record) { emitted = append(emitted, r) },
-		Reject: func(r otlpfile.Rejection) { t.Error(r) },
-	}
-	for _, path := range exports {
-		if err := reader.ReadFile(path); err != nil {
-			t.Fatal(err)
-		}
-	}
+	emitted := emittedRecords(t, exports, func(r otlpfile.Rejection) { t.Error(r) })
 	c := embedded.DefaultConfig()
 	c.DataDir, c.Listen = filepath.Join(cfg.DataDir, "store"), "127.0.0.1:0"
 	store, err := embedded.Start(t.Context(), c, testLogger())
