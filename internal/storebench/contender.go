@@ -3,6 +3,7 @@ package storebench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,8 +11,8 @@ import (
 // Contender is one way to store the same records.
 type Contender struct {
 	Name, Database string
-	// Tables hold the records and what finds them; Aside what else is kept of them.
-	Tables, Aside []string
+	// Tables hold the records, Finders what else finds them; Aside what else is kept of them.
+	Tables, Finders, Aside []string
 	// Create makes the tables; Fill copies the rows of a part of ours into them.
 	Create, Fill []string
 	// Questions are the statements that answer each question, one after the other.
@@ -21,8 +22,8 @@ type Contender struct {
 // Ours are the tables that Fill has written.
 func Ours(database string) Contender {
 	return Contender{
-		Name: "ours", Database: database, Tables: []string{"events"},
-		Aside:     []string{"links", "links_by_object", "links_by_time", "liveness", "allocations", "whereabouts", "states"},
+		Name: "ours", Database: database, Tables: []string{"events"}, Finders: []string{"allocations", "whereabouts"},
+		Aside:     []string{"links", "links_by_object", "links_by_time", "liveness", "states"},
 		Questions: ourQuestions,
 	}
 }
@@ -73,16 +74,14 @@ func (c Contender) Sizes(ctx context.Context, e *Engine) (records, aside Size, e
 	}
 	for _, l := range lines(answer) {
 		to := &records
-		for _, name := range c.Aside {
-			if l[0] == name {
-				to = &aside
-			}
+		if slices.Contains(c.Aside, l[0]) {
+			to = &aside
 		}
 		if l[0] == "schema_migrations" || strings.HasPrefix(l[0], "schema_lock") {
 			continue
 		}
 		n := func(i int) uint64 { v, _ := strconv.ParseUint(l[i], 10, 64); return v }
-		if strings.HasSuffix(l[0], "_trace_id_ts") { // it finds records, it holds none
+		if slices.Contains(c.Finders, l[0]) { // it holds no records
 			to.Bytes += n(2)
 			continue
 		}

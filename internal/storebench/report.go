@@ -34,7 +34,7 @@ func (r Run) Compare(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "tables\trecords\tparts\tbytes a record, indexes included\tbeside them")
+	fmt.Fprintln(w, "tables\trecords\tparts\tbytes a record, all that finds it included\tlinks and lists beside")
 	ours, _, err := all[0].Sizes(ctx, r.Engine)
 	if err != nil {
 		return err

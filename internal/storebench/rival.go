@@ -38,7 +38,7 @@ func RivalSource(ctx context.Context) (string, error) {
 // Rival makes the contrib exporter's tables from its own files, with its bloom filters or with its
 // indexes of words (which it makes from ClickHouse 26.2 on), and the copies of our rows that fill them.
 func Rival(source, database string, words bool) (Contender, error) {
-	c := Contender{Name: "contrib, bloom filters", Database: database, Tables: []string{"otel_logs", "otel_traces"}}
+	c := Contender{Name: "contrib, bloom filters", Database: database, Tables: []string{"otel_logs", "otel_traces"}, Finders: []string{"otel_traces_trace_id_ts"}}
 	if words {
 		c.Name = "contrib, text indexes"
 	}
