@@ -99,7 +99,7 @@ var (
 	})
 	completed  = event(semconv.EventWorkflowState, semconv.To, semconv.Completed)
 	sent       = event(semconv.EventOutbox, semconv.To, semconv.Published)
-	aapSucceed = event(semconv.EventProviderState, semconv.Provider, "aap", semconv.To, "Succeeded")
+	aapSucceed = event(semconv.EventProviderState, semconv.Provider, "aap", semconv.Operation, "provision", semconv.To, "Succeeded")
 	edaStarted = says("eda", "run_job_template", "successful")
 )
 
