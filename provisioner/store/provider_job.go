@@ -141,6 +141,14 @@ func (t *Tx) LeaseProviderJob(j *ProviderJob, lease string, until time.Time) (bo
 	return n == 1, nil
 }
 
+// GiveBackProviderJob ends a lease whose holder stops before it has saved anything: the job is due again, as it stood. One that was saved
+// meanwhile, or is somebody else's by now, is left alone; so is one whose launch was cut off, which may yet arrive: whoever looked for it at
+// once could find nothing and launch again.
+func (t *Tx) GiveBackProviderJob(j ProviderJob) error {
+	_, err := t.exec(`UPDATE provider_jobs SET lease = '', due_at = ? WHERE job_key = ? AND lease = ? AND phase NOT IN ('launching', 'ended')`, nanos(t.Now()), j.Key, j.Lease)
+	return err
+}
+
 // LaunchProviderJob writes that the lease's holder is about to launch; false: somebody else holds the job
 // by now, or its end is wanted.
 func (t *Tx) LaunchProviderJob(j ProviderJob) (bool, error) {

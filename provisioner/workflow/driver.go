@@ -54,7 +54,7 @@ func (d *driver) run(ctx context.Context) {
 	var busy sync.WaitGroup
 	defer busy.Wait()
 	room := make(chan struct{}, visits)
-	for ctx.Err() == nil {
+	for ctx.Err() == nil { // a job that is leased when ctx ends is given back
 		due, next, err := d.due(ctx)
 		if err != nil && ctx.Err() == nil {
 			d.engine.log.Error("read due provider jobs", "error", err)
@@ -63,11 +63,16 @@ func (d *driver) run(ctx context.Context) {
 			select {
 			case room <- struct{}{}:
 			case <-ctx.Done():
-				return
+				d.giveBack(ctx, j)
+				continue
 			}
 			busy.Go(func() {
 				defer func() { <-room }()
-				if err := d.visit(ctx, j); err != nil && ctx.Err() == nil {
+				err := d.visit(ctx, j)
+				switch {
+				case ctx.Err() != nil:
+					d.giveBack(ctx, j)
+				case err != nil:
 					d.engine.log.Error("provider job", "job", j.Key, "error", err)
 				}
 			})
@@ -81,6 +86,15 @@ func (d *driver) run(ctx context.Context) {
 		case <-d.wake:
 		case <-time.After(wait):
 		}
+	}
+}
+
+// giveBack leaves a job to whoever looks next, not after the lease is over: a driver that is told to stop is no driver that died. Where
+// the visit has saved the job this changes nothing.
+func (d *driver) giveBack(ctx context.Context, j store.ProviderJob) {
+	err := d.engine.store.Update(context.WithoutCancel(ctx), "give back provider job", func(t *store.Tx) error { return t.GiveBackProviderJob(j) })
+	if err != nil {
+		d.engine.log.Error("give back provider job", "job", j.Key, "error", err)
 	}
 }
 

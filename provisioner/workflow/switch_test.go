@@ -61,7 +61,7 @@ func TestThePoolHasMovedToAnotherProvider(t *testing.T) {
 		s := storetest.Open(t, target, store.Options{})
 		tenants := control.New(s, time.Minute)
 		c := workflow.DefaultConfig()
-		c.Tick, c.RetryWait, c.JobLease = 10*time.Millisecond, 10*time.Millisecond, 200*time.Millisecond // an engine that ends keeps what it has leased
+		c.Tick, c.RetryWait, c.JobLease = 10*time.Millisecond, 10*time.Millisecond, time.Hour // an engine that stops keeps nothing that it has leased
 		log := slog.New(slog.DiscardHandler)
 		work := func(use func(*workflow.Engine)) (stop func()) {
 			ctx, cancel := context.WithCancel(context.Background())
