@@ -32,7 +32,7 @@ func TestOpenGivesUpWithTheReason(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	_, err := Open(ctx, "http://127.0.0.1:1/faultline")
-	if err == nil || !strings.Contains(err.Error(), Variable) || !strings.Contains(err.Error(), "refused") {
+	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") || !strings.Contains(err.Error(), "refused") {
 		t.Fatal(err)
 	}
 }

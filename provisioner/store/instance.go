@@ -34,16 +34,16 @@ func (t *Tx) UseEnrolment(tokenHash string) (node string, err error) {
 // OpenInstance makes a new installation the live one of its node. The one before is superseded, and
 // the claims it held are lost.
 func (t *Tx) OpenInstance(n *Node, instance, boot, host string) error {
-	now := t.Now()
 	if old := n.InstanceID; old != "" {
 		if err := t.moveInstance(n.ID, old, lifecycle.Live, lifecycle.Superseded, lifecycle.InstanceFacts{Current: old, Successor: instance}); err != nil {
 			return err
 		}
-		if _, err := t.exec(`UPDATE tasks SET lease_until = ? WHERE instance_id = ? AND state IN ('dispatched', 'running')`, nanos(now), old); err != nil {
+		if _, err := t.exec(`UPDATE tasks SET lease_until = ? WHERE instance_id = ? AND state IN ('dispatched', 'running')`, nanos(t.Now()), old); err != nil {
 			return fmt.Errorf("end leases: %w", err)
 		}
 		n.InstanceID = ""
 	}
+	now := t.Now() // not before the old one's end: one installation at a time
 	ctx := telemetry.With(t.instanceContext(n.ID, instance), semconv.BootID, boot)
 	if err := lifecycle.MoveInstance(instance, "", lifecycle.Enrolling, lifecycle.InstanceFacts{}); err != nil {
 		return t.refuse(ctx, err)

@@ -79,11 +79,11 @@ func sentence(name string, attrs []slog.Attr) string {
 	for _, a := range attrs {
 		switch a.Key {
 		case semconv.From:
-			from = a.Value.String()
+			from = textOf(a.Value)
 		case semconv.To, semconv.Action, semconv.Component, semconv.Value:
-			to = a.Value.String()
+			to = textOf(a.Value)
 		case semconv.Reason:
-			reason = a.Value.String()
+			reason = textOf(a.Value)
 		}
 	}
 	if from != "" {
