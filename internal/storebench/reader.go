@@ -21,7 +21,7 @@ var readings = []struct {
 }{
 	{ByAllocation, "allocation", "allocation"},
 	{Unknown, "allocation", "unknown"},
-	{ByNode, "node", "node"},
+	{"node, all its life", "node", "node"},
 	{ByInstance, "node_instance", "instance"},
 	{ByWorkflow, "workflow", "workflow"},
 	{ByCorrelation, "correlation", "correlation"},
