@@ -13,9 +13,6 @@ import (
 // Every fault of the catalog is made by order, as faultline lab inject does; shows in telemetry, as far as nothing else
 // would; is healed; and what it hindered goes on.
 func TestEveryFaultIsMadeAndHealed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
 	known := map[string]bool{}
 	for _, family := range faultSigns {
 		for name := range family {

@@ -1,10 +1,8 @@
 package lifecycle_test
 
 import (
-	"bytes"
 	"errors"
 	"flag"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/faultline-io/faultline/internal/doctest"
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/lifecycle"
 )
@@ -209,25 +208,8 @@ const (
 
 func TestDocumentation(t *testing.T) {
 	path := filepath.Join("..", "..", "docs", "provisioner.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, ok := bytes.Cut(text, []byte(begin))
-	have, tail, ended := bytes.Cut(rest, []byte(end))
-	if !ok || !ended {
-		t.Fatalf("%s has no place for the tables", path)
-	}
 	want := lifecycle.Markdown()
-	if *update {
-		if err := os.WriteFile(path, []byte(string(head)+begin+want+end+string(tail)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if string(have) != want {
-		t.Errorf("%s is not what the tables say; -update writes it", path)
-	}
+	doctest.Section(t, path, begin, end, want, *update)
 	if strings.Contains(want, "| |") {
 		t.Error("an empty cell")
 	}

@@ -1,14 +1,13 @@
 package recovery_test
 
 import (
-	"bytes"
 	"flag"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/faultline-io/faultline/internal/doctest"
 	"github.com/faultline-io/faultline/provisioner/lifecycle"
 	"github.com/faultline-io/faultline/provisioner/recovery"
 )
@@ -49,25 +48,8 @@ const (
 
 func TestDocumentation(t *testing.T) {
 	path := filepath.Join("..", "..", "docs", "provisioner.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, ok := bytes.Cut(text, []byte(begin))
-	have, tail, ended := bytes.Cut(rest, []byte(end))
-	if !ok || !ended {
-		t.Fatalf("%s has no place for the table of actions", path)
-	}
 	want := recovery.Markdown()
-	if *update {
-		if err := os.WriteFile(path, []byte(string(head)+begin+want+end+string(tail)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if string(have) != want {
-		t.Errorf("%s is not what the table says; -update writes it", path)
-	}
+	doctest.Section(t, path, begin, end, want, *update)
 	if strings.Contains(want, "||") {
 		t.Error("an empty cell")
 	}
