@@ -42,7 +42,8 @@ func newExporter(cfg *Config, set exporter.Settings) (*chExporter, error) {
 	}
 	return &chExporter{
 		cfg: cfg, log: set.Logger, profile: p, metrics: m, links: newLinkCache(cfg.LinkCache), now: time.Now,
-		store: &store{dsn: string(cfg.DSN), create: cfg.CreateSchema, log: set.Logger, metrics: m, suspects: newSuspects()},
+		store: &store{dsn: string(cfg.DSN), create: cfg.CreateSchema, log: set.Logger, metrics: m,
+			suspects: map[string]*suspects{"events": newSuspects(), "links": newSuspects()}},
 	}, nil
 }
 
@@ -89,14 +90,12 @@ func (e *chExporter) write(ctx context.Context, b *batch) error {
 		return nil
 	}
 	ingested := e.now()
-	if fresh := e.links.fresh(b.facts); len(fresh) > 0 {
-		if err := e.store.insertLinks(ctx, fresh, ingested); err != nil {
-			return fmt.Errorf("write links: %w", err)
-		}
-		e.links.written(fresh)
-		e.metrics.links.Add(ctx, int64(len(fresh)))
+	fresh := e.links.fresh(b.facts)
+	if err := e.store.write(ctx, facts{stated: fresh, store: e.store, ingested: ingested}); err != nil {
+		return fmt.Errorf("write links: %w", err)
 	}
-	if err := e.store.insertEvents(ctx, b, ingested); err != nil {
+	e.links.written(fresh)
+	if err := e.store.write(ctx, records{batch: b, store: e.store, ingested: ingested}); err != nil {
 		return fmt.Errorf("write events: %w", err)
 	}
 	e.metrics.mended(ctx, b)

@@ -28,7 +28,8 @@ func (b *batch) addFact(f identity.Fact, r *record.Record, key string) {
 // linkCache remembers which facts the store has, and since when they are known there to have been
 // observed: a fact that turns out to have been observed earlier is written again, because a judgement
 // "as of" then must find it. It is bounded; a forgotten fact is written again, which changes nothing.
-// A fact counts as written only after the store has taken it.
+// A fact counts as written only after the store has taken it, or has refused it for what it says: many
+// records state the same fact, and each would cost its batch the search for it once more.
 type linkCache struct {
 	known *lru.Cache[identity.Fact, int64]
 }

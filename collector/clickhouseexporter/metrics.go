@@ -37,7 +37,7 @@ func newMetrics(set component.TelemetrySettings) (*metrics, error) {
 	counter(&m.clipped, "faultline_exporter_values_clipped_total", "{value}", "Values that were cut or replaced, by reason.")
 	counter(&m.dropped, "faultline_exporter_rows_dropped_total", "{row}", "Records that the store cannot take.")
 	counter(&m.ids, "faultline_exporter_identifiers_refused_total", "{identifier}", "Attributes that name an identifier and cannot be one; they are kept, nothing is found by them.")
-	counter(&m.refused, "faultline_exporter_facts_refused_total", "{fact}", "Facts that cannot be true, by reason; the records are kept.")
+	counter(&m.refused, "faultline_exporter_facts_refused_total", "{fact}", "Facts that cannot be true, or that the store cannot take, by reason; the records are kept.")
 	counter(&m.failures, "faultline_exporter_insert_failures_total", "{insert}", "Inserts that failed, by table and reason.")
 	var err error
 	m.duration, err = meter.Float64Histogram("faultline_exporter_insert_duration_seconds", metric.WithUnit("s"),

@@ -31,8 +31,7 @@ type store struct {
 	log     *zap.Logger
 	metrics *metrics
 
-	suspects *suspects
-	stored   atomic.Int64 // inserts of records that the store took
+	suspects map[string]*suspects // by table
 
 	conn   driver.Conn
 	types  atomic.Pointer[tableTypes] // nil until the tables are there
@@ -41,10 +40,8 @@ type store struct {
 	done   sync.WaitGroup
 }
 
-// tableTypes spares the driver from asking for them with every batch.
-type tableTypes struct {
-	events, links []clickhouse.ColumnNameAndType
-}
+// tableTypes are the types of each table's columns; they spare the driver from asking with every batch.
+type tableTypes map[string][]clickhouse.ColumnNameAndType
 
 func (s *store) start(host component.Host) error {
 	conn, err := schema.Dial(s.dsn)
@@ -116,7 +113,7 @@ func (s *store) attempt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.types.Store(&tableTypes{events: events, links: links})
+	s.types.Store(&tableTypes{"events": events, "links": links})
 	return nil
 }
 
@@ -156,9 +153,9 @@ func plainType(column string) string {
 }
 
 // ready gives the tables' types, or says why there is nothing to write to yet.
-func (s *store) ready() (*tableTypes, error) {
+func (s *store) ready() (tableTypes, error) {
 	if t := s.types.Load(); t != nil {
-		return t, nil
+		return *t, nil
 	}
 	if reason := s.reason.Load(); reason != nil {
 		return nil, fmt.Errorf("%w: %s", errNotReady, *reason)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 )
@@ -20,15 +20,18 @@ const (
 )
 
 // suspects remembers which batches were refused with an error that may be of a row or of the store. One whose rows can
-// never be stored would hold its place in the queue for ever; one that meets a store in trouble must be kept.
+// never be stored would hold its place in the queue for ever; one that meets a store in trouble must be kept. There is
+// one for each table: that one takes rows says nothing of the other.
 type suspects struct {
+	stored atomic.Int64 // inserts that the table took
+
 	mu    sync.Mutex
 	known *lru.Cache[string, suspect]
 }
 
 type suspect struct {
 	refused int
-	stored  int64 // inserts that the store had taken when this one was refused first
+	stored  int64 // inserts that the table had taken when this one was refused first
 }
 
 func newSuspects() *suspects {
@@ -40,19 +43,19 @@ func newSuspects() *suspects {
 }
 
 // again notes that a batch, named by its token, was refused once more, and says whether that was often enough.
-func (s *suspects) again(name string, stored int64) bool {
+func (s *suspects) again(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one, ok := s.known.Get(name)
 	if !ok {
-		one.stored = stored
+		one.stored = s.stored.Load()
 	}
 	one.refused++
 	s.known.Add(name, one)
 	return one.refused >= suspectAfter
 }
 
-// since is how many inserts the store had taken when the batch was refused first.
+// since is how many inserts the table had taken when the batch was refused first.
 func (s *suspects) since(name string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,14 +63,14 @@ func (s *suspects) since(name string) int64 {
 	return one.stored
 }
 
-// search tries the rows of a batch in ever smaller parts, large ones first, and drops those that are refused by
-// themselves, if it is they: at least as many of their neighbours were stored, or, of a batch of one, others' records.
+// search tries the rows of a share in ever smaller parts, large ones first, and drops those that are refused by
+// themselves, if it is they: at least as many of their neighbours were stored, or, of one row, others' batches.
 // Otherwise it gives the error, and everything is tried again.
-func (s *store) search(ctx context.Context, b *batch, before int64, ingested time.Time, why error) error {
+func (s *store) search(ctx context.Context, sh share, before int64, why error) error {
 	type part struct{ from, to int }
-	todo := []part{{0, b.rows()}}
-	if b.rows() > 1 {
-		todo = []part{{0, b.rows() / 2}, {b.rows() / 2, b.rows()}}
+	todo := []part{{0, sh.rows()}}
+	if sh.rows() > 1 {
+		todo = []part{{0, sh.rows() / 2}, {sh.rows() / 2, sh.rows()}}
 	}
 	var refused []int
 	stored, failed := 0, 0
@@ -75,9 +78,9 @@ func (s *store) search(ctx context.Context, b *batch, before int64, ingested tim
 		p := todo[0]
 		todo = todo[1:]
 		single := p.to-p.from == 1
-		err := s.insertOnce(ctx, b, p.from, p.to, ingested)
+		err := s.insertOnce(ctx, sh, p.from, p.to)
 		for try := 1; single && obscure(err) && try < triesAlone; try++ {
-			err = s.insertOnce(ctx, b, p.from, p.to, ingested)
+			err = s.insertOnce(ctx, sh, p.from, p.to)
 		}
 		switch {
 		case err == nil:
@@ -85,7 +88,7 @@ func (s *store) search(ctx context.Context, b *batch, before int64, ingested tim
 		case !obscure(err) && !splits(err):
 			return err // it is the store after all
 		case single && isContent(err):
-			s.drop(ctx, b, p.from, err)
+			sh.dropped(ctx, p.from, err)
 		case single:
 			refused, why = append(refused, p.from), err
 		default:
@@ -98,11 +101,11 @@ func (s *store) search(ctx context.Context, b *batch, before int64, ingested tim
 			}
 		}
 	}
-	if alone := b.rows() == 1 && s.stored.Load() > before; stored < len(refused) && !alone {
+	if alone := sh.rows() == 1 && s.suspects[sh.table()].stored.Load() > before; stored < len(refused) && !alone {
 		return why
 	}
 	for _, row := range refused {
-		s.drop(ctx, b, row, why)
+		sh.dropped(ctx, row, why)
 	}
 	return nil
 }

@@ -1,0 +1,40 @@
+package clickhouseexporter
+
+import (
+	"context"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"go.uber.org/zap"
+)
+
+// records is a batch's share for `events`.
+type records struct {
+	*batch
+	store    *store
+	ingested time.Time
+}
+
+var _ share = records{}
+
+func (r records) table() string              { return "events" }
+func (r records) names() []string            { return eventColumns }
+func (r records) columns(from, to int) []any { return r.batch.columns(from, to, r.ingested) }
+
+func (r records) settings(from, to int) clickhouse.Settings {
+	return clickhouse.Settings{
+		"insert_deduplication_token": r.token(from, to),
+		// The tables behind the views drop what they have too, so that a batch which reached only
+		// some of them is completed by its retry and not doubled.
+		"deduplicate_blocks_in_dependent_materialized_views": 1,
+		"async_insert": 0,
+	}
+}
+
+func (r records) stored(ctx context.Context, rows int) { r.store.metrics.rows.Add(ctx, int64(rows)) }
+
+func (r records) dropped(ctx context.Context, row int, err error) {
+	r.store.metrics.dropped.Add(ctx, 1)
+	r.store.log.Error("the store cannot take a record, it is dropped",
+		zap.String("key", r.key[row]), zap.String("service", r.service[row]), zap.Error(err))
+}
