@@ -79,7 +79,9 @@ type greedy struct {
 }
 
 func (greedy) Search(context.Context, correlator.Query, correlator.Position) iter.Seq2[*correlator.Event, error] {
-	return func(yield func(*correlator.Event, error) bool) { yield(nil, &correlator.TooMuch{Limit: "5 rows"}) }
+	return func(yield func(*correlator.Event, error) bool) {
+		yield(nil, &correlator.TooMuch{Limit: "than 5 rows to be read"})
+	}
 }
 
 func TestASearchThatReadsTooMuchSaysHowToNarrowIt(t *testing.T) {

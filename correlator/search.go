@@ -142,11 +142,11 @@ type Records interface {
 
 // TooMuch says that a question would read more than one question may.
 type TooMuch struct {
-	Limit string // "50000000 rows"
+	Limit string // "than 50000000 rows to be read"
 }
 
 func (e *TooMuch) Error() string {
-	return "more than " + e.Limit + " would have to be read for this: narrow the time (from, to), or name a service, a layer, or an identifier such as allocation_id or node_id"
+	return "an answer takes more " + e.Limit + ": narrow the time (from, to), or name a service, a layer, or an identifier such as allocation_id or node_id"
 }
 
 // Search gives the page of a search that begins at a cursor, "" for the first, as ReadEvents does.

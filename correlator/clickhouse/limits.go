@@ -1,9 +1,10 @@
 package clickhouse
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"math"
+	"strconv"
 	"time"
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
@@ -39,10 +40,18 @@ func (l *Library) WithLimits(x Limits) *Library {
 	return &limited
 }
 
+const maxTime = "max_execution_time"
+
+// undated hides a caller's deadline from the driver, which would put it in the place of maxTime, however late it is. The
+// statement ends at it all the same.
+type undated struct{ context.Context }
+
+func (undated) Deadline() (time.Time, bool) { return time.Time{}, false }
+
 func (x Limits) settings() ch.Settings {
 	return ch.Settings{
 		"max_rows_to_read": x.Rows, "max_bytes_to_read": x.Bytes, "read_overflow_mode": "throw",
-		"max_execution_time": math.Ceil(x.Time.Seconds()), "timeout_overflow_mode": "throw",
+		maxTime: strconv.FormatFloat(x.Time.Seconds(), 'f', -1, 64), "timeout_overflow_mode": "throw",
 	}
 }
 
@@ -60,13 +69,13 @@ func (x Limits) explain(err error) error {
 	var limit string
 	switch {
 	case isCode(err, tooManyRows), isCode(err, tooManyEither):
-		limit = fmt.Sprintf("%d rows", x.Rows)
+		limit = fmt.Sprintf("than %d rows to be read", x.Rows)
 	case isCode(err, tooManyBytes):
-		limit = fmt.Sprintf("%d bytes", x.Bytes)
+		limit = fmt.Sprintf("than %d bytes to be read", x.Bytes)
 	case isCode(err, timeExceeded), isCode(err, tooSlow):
-		limit = x.Time.String() + " of the store's time"
+		limit = fmt.Sprintf("than %s of the store's time", x.Time)
 	case isCode(err, memoryExceeded):
-		limit = "the store's memory"
+		limit = "memory than the store has for one question"
 	default:
 		return err
 	}

@@ -22,16 +22,20 @@ var queries embed.FS
 type params map[string]any
 
 func (l *Library) query(ctx context.Context, name string, p params) (driver.Rows, error) {
-	return l.queryWhere(ctx, name, p, nil)
+	return l.run(ctx, name, p, nil, nil)
 }
 
 // queryWhere runs a query whose lines that end in "-- lies" say where to look.
 func (l *Library) queryWhere(ctx context.Context, name string, p params, w *whereabouts) (driver.Rows, error) {
+	return l.run(ctx, name, p, w, nil)
+}
+
+func (l *Library) run(ctx context.Context, name string, p params, w *whereabouts, settings ch.Settings) (driver.Rows, error) {
 	text, err := queries.ReadFile("sql/" + name + ".sql")
 	if err != nil {
 		return nil, err // the folder is embedded: a name that is not there is a mistake of ours
 	}
-	rows, err := l.ask(ctx, w.into(string(text), p), p, nil)
+	rows, err := l.ask(ctx, w.into(string(text), p), p, settings)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -47,6 +51,9 @@ func (l *Library) ask(ctx context.Context, text string, p params, settings ch.Se
 	options := []ch.QueryOption{ch.WithParameters(typed)}
 	if len(settings) > 0 {
 		options = append(options, ch.WithSettings(settings))
+		if _, limited := settings[maxTime]; limited {
+			ctx = undated{ctx}
+		}
 	}
 	return l.conn.Query(ch.Context(ctx, options...), text)
 }

@@ -129,7 +129,7 @@ func (l *Library) searchParams(ctx context.Context, q correlator.Query, part str
 
 // servicesOf are the services of which some records may be in a layer: deciding is each record's matter.
 func (l *Library) servicesOf(ctx context.Context, layer string, part stretch) ([]string, error) {
-	rows, err := l.query(ctx, "sources", params{"from": nanos(part.from), "last": part.last})
+	rows, err := l.run(ctx, "sources", params{"from": nanos(part.from), "last": part.last}, nil, part.settings)
 	if err != nil {
 		return nil, err
 	}

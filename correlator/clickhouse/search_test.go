@@ -1,7 +1,6 @@
 package clickhouse_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -96,29 +95,5 @@ func TestSearch(t *testing.T) {
 				t.Errorf("%+v, %d a page: file (-) and store (+) differ:\n%s", c.query, limit, d)
 			}
 		}
-	}
-}
-
-// What would read too much is refused before it does, in words that help.
-func TestASearchThatWouldReadTooMuch(t *testing.T) {
-	p, err := profile.Load("")
-	must(t, err)
-	records, err := story.Parse(heap)
-	must(t, err)
-	dsn := embeddedtest.DSN(t)
-	fill(t, dsn, records, false)
-	conn, err := schema.Open(t.Context(), dsn)
-	must(t, err)
-	defer func() { _ = conn.Close() }()
-	for want, limits := range map[string]clickhouse.Limits{"3 rows": {Rows: 3}, "20 bytes": {Bytes: 20}} {
-		_, err := correlator.Search(t.Context(), clickhouse.New(conn, p).WithLimits(limits), correlator.Query{Text: "certificate"}, "", 10)
-		var much *correlator.TooMuch
-		if !errors.As(err, &much) || much.Limit != want || !strings.Contains(err.Error(), "narrow the time") {
-			t.Errorf("%s: %v", want, err)
-		}
-	}
-	unlimited := clickhouse.New(conn, p).WithLimits(clickhouse.Limits{})
-	if n := len(found(t, unlimited, correlator.Query{Text: "certificate"}, 10)); n != 3 {
-		t.Errorf("%d found", n)
 	}
 }

@@ -1,0 +1,117 @@
+package clickhouse_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/faultline-io/faultline/api"
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/clickhouse"
+	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/schema"
+	"github.com/faultline-io/faultline/internal/story"
+)
+
+const narrow = ": narrow the time (from, to), or name a service, a layer, or an identifier such as allocation_id or node_id"
+
+// Each limit of a search ends one that would go beyond it, and says which it was, through the library and through the API.
+func TestLimitsOfASearch(t *testing.T) {
+	p, err := profile.Load("")
+	must(t, err)
+	records, err := story.Parse(heap)
+	must(t, err)
+	big := slices.Clone(records)
+	for i, r := range records {
+		copied := *r
+		copied.Body = r.Body + strings.Repeat(" padding", 1<<17)
+		big[i] = &copied
+	}
+	small, large := embeddedtest.DSN(t), embeddedtest.DSN(t)
+	fill(t, small, records, false)
+	fill(t, large, big[:5], false)
+	slow := false
+	for _, c := range []struct {
+		name, dsn string
+		limits    clickhouse.Limits
+		query     correlator.Query
+		says      string // "" is found
+	}{
+		{"rows", small, clickhouse.Limits{Rows: 3}, correlator.Query{Text: "certificate"}, "than 3 rows to be read"},
+		{"bytes", small, clickhouse.Limits{Bytes: 20}, correlator.Query{Text: "certificate"}, "than 20 bytes to be read"},
+		{"rows, to find the layer's services", small, clickhouse.Limits{Rows: 3}, correlator.Query{Layer: "cert"}, "than 3 rows to be read"},
+		{"memory, for one record", large + "?max_memory_usage=1000000", clickhouse.Limits{}, correlator.Query{Text: "certificate"}, "memory than the store has for one question"},
+		{"memory, for all of them", large + "?max_memory_usage=200000000", clickhouse.Limits{}, correlator.Query{Text: "certificate"}, ""},
+		{"none", small, clickhouse.Limits{}, correlator.Query{Text: "certificate"}, ""},
+		{"time", small, clickhouse.Limits{Time: 100 * time.Millisecond}, correlator.Query{Text: "certificate"}, "than 100ms of the store's time"},
+		{"time enough", small, clickhouse.Limits{Time: time.Hour}, correlator.Query{Text: "certificate"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.limits.Time > 0 && !slow {
+				takeTime(t, small)
+				slow = true
+			}
+			conn, err := schema.Open(t.Context(), c.dsn)
+			must(t, err)
+			defer func() { _ = conn.Close() }()
+			store := clickhouse.New(conn, p).WithLimits(c.limits)
+			late, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // a caller's deadline is no other limit
+			defer cancel()
+			_, err = correlator.Search(late, store, c.query, "", 10)
+			status, body := asked(t, api.New(store, p, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry()), c.query)
+			if c.says == "" {
+				if err != nil || status != http.StatusOK {
+					t.Errorf("%v; %d %v", err, status, body)
+				}
+				return
+			}
+			var much *correlator.TooMuch
+			if !errors.As(err, &much) || much.Error() != "an answer takes more "+c.says+narrow {
+				t.Fatalf("%v", err)
+			}
+			want := api.Problem{Title: "the question reads too much", Status: http.StatusUnprocessableEntity, Detail: much.Error()}
+			if diff := cmp.Diff(want, body); diff != "" || status != want.Status {
+				t.Errorf("%d, -want +got:\n%s", status, diff)
+			}
+		})
+	}
+}
+
+// takeTime makes each record take a twentieth of a second to be read.
+func takeTime(t *testing.T, dsn string) {
+	t.Helper()
+	conn, err := schema.Open(t.Context(), dsn)
+	must(t, err)
+	defer func() { _ = conn.Close() }()
+	must(t, conn.Exec(t.Context(), "RENAME TABLE events TO quick"))
+	must(t, conn.Exec(t.Context(), `CREATE VIEW events AS SELECT * FROM quick WHERE sleepEachRow(0.05) = 0
+SETTINGS asterisk_include_materialized_columns = 1, asterisk_include_alias_columns = 1`))
+}
+
+// asked asks the same through the API.
+func asked(t *testing.T, s *api.Server, q correlator.Query) (int, api.Problem) {
+	t.Helper()
+	ask := url.Values{}
+	for name, value := range map[string]string{"text": q.Text, "layer": q.Layer} {
+		if value != "" {
+			ask.Set(name, value)
+		}
+	}
+	w := httptest.NewRecorder()
+	s.Handler(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/search?"+ask.Encode(), nil))
+	var body api.Problem
+	must(t, json.Unmarshal(w.Body.Bytes(), &body))
+	return w.Code, body
+}
