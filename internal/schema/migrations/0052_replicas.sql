@@ -1,5 +1,5 @@
 -- Who is judging: one lease row a replica, renewed every few seconds and read by all ("seen_at within the
--- lease"). The server sets seen_at, so that clocks of replicas do not matter.
+-- lease"): a few rows, whatever their codecs. The server sets seen_at, so that clocks of replicas do not matter.
 CREATE TABLE IF NOT EXISTS replicas
 (
     replica String,

@@ -1,9 +1,9 @@
 CREATE TABLE IF NOT EXISTS allocations_local ON CLUSTER main
 (
     allocation_id String CODEC(ZSTD(1)),
-    first_seen    SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1)),
-    last_seen     SimpleAggregateFunction(max, DateTime64(9, 'UTC')) CODEC(Delta, ZSTD(1)),
-    last_ingested SimpleAggregateFunction(max, DateTime) CODEC(Delta, ZSTD(1))
+    first_seen    SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(T64, ZSTD(1)),
+    last_seen     SimpleAggregateFunction(max, DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
+    last_ingested SimpleAggregateFunction(max, DateTime) CODEC(ZSTD(1))
 )
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY allocation_id

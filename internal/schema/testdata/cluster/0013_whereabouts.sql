@@ -2,10 +2,10 @@ CREATE TABLE IF NOT EXISTS whereabouts_local ON CLUSTER main
 (
     key           String CODEC(ZSTD(1)),
     allocation_id String CODEC(ZSTD(1)),
-    first_minute  SimpleAggregateFunction(min, Int32) CODEC(Delta, ZSTD(1)),
-    last_minute   SimpleAggregateFunction(max, Int32) CODEC(Delta, ZSTD(1)),
+    first_minute  SimpleAggregateFunction(min, Int32) CODEC(ZSTD(1)),
+    last_minute   SimpleAggregateFunction(max, Int32) CODEC(ZSTD(1)),
     adrift        SimpleAggregateFunction(max, UInt32) CODEC(T64, ZSTD(1)),
-    last_ingested SimpleAggregateFunction(max, DateTime) CODEC(Delta, ZSTD(1))
+    last_ingested SimpleAggregateFunction(max, DateTime) CODEC(ZSTD(1))
 )
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (key, allocation_id)
