@@ -38,9 +38,8 @@ var ceilings = map[string]ceiling{
 	"reading":              {12_288, 2_500_000},
 	"whereabouts":          {5_000, 150_000},
 	"whereabouts_told":     {2_048, 50_000},
-	// Of one allocation or some, but a thousand of them are one granule.
-	"history":    {1_000, 800_000},
-	"last_words": {1_000, 800_000},
+	"history":              {256, 200_000},
+	"last_words":           {512, 400_000}, // of two
 	// All of a small table, by what they ask.
 	"examined":        {1_000, 20_000},
 	"fellows":         {1_000, 800_000},
