@@ -12,11 +12,11 @@ import (
 	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
 )
 
-// columnsOf lists what SELECT * gives, with types.
+// columnsOf lists what SELECT * gives, with types, then what it does not, with what that is made of.
 func columnsOf(t *testing.T, conn driver.Conn, table string) []string {
 	t.Helper()
-	return texts(t, conn, "SELECT concat(name, ' ', type) FROM system.columns WHERE database = currentDatabase() AND table = '"+table+
-		"' AND default_kind != 'MATERIALIZED' ORDER BY position")
+	return texts(t, conn, "SELECT concat(name, ' ', type, if(default_kind = '', '', ' made of '), default_expression) FROM system.columns "+
+		"WHERE database = currentDatabase() AND table = '"+table+"' ORDER BY default_kind != '', position")
 }
 
 func texts(t *testing.T, conn driver.Conn, query string) (out []string) {
@@ -36,8 +36,8 @@ func texts(t *testing.T, conn driver.Conn, query string) (out []string) {
 	return out
 }
 
-// The views have the columns that contrib's exporter makes. Its materialized ones are no part of SELECT *
-// and repeat what ResourceAttributes say.
+// The views have the columns that contrib's exporter makes; its materialized ones are aliases, which are no part of
+// SELECT * either. TestContribsColumns holds the copies of its tables to its own text.
 func TestViewsHaveContribsColumns(t *testing.T) {
 	conn := open(t, embeddedtest.DSN(t))
 	if err := Migrate(t.Context(), conn, quiet); err != nil {
@@ -68,7 +68,7 @@ SELECT substring(lower(hex(MD5(toString(number)))), 1, 16), if(number % 4 = 0, '
   concat('svc-', toString(number % 7)), if(number % 4 = 0, 'GET /x', ''), if(number % 100 = 0, 17, 9), 'INFO', concat('body ', toString(number)),
   lower(hex(MD5(toString(intDiv(number, 8))))), leftPad(toString(number), 16, '0'), if(number % 4 = 0, 'server', ''), if(number % 100 = 0, 'error', ''),
   if(number % 4 = 0, '[{"time":1772445851000000000,"name":"exception","attrs":[{"Key":"exception.message","Value":"no"}]}]', ''),
-  map('http.route', '/x'), '{"host.name":"h"}', if(number % 4 = 1, 'a-1', ''), 'allocation_id' FROM numbers(40000)`); err != nil {
+  map('http.route', '/x'), '{"host.name":"h","k8s.pod.name":"h"}', if(number % 4 = 1, 'a-1', ''), 'allocation_id' FROM numbers(40000)`); err != nil {
 		t.Fatal(err)
 	}
 	if err := conn.Exec(t.Context(), "OPTIMIZE TABLE events FINAL"); err != nil {
@@ -82,6 +82,7 @@ SELECT substring(lower(hex(MD5(toString(number)))), 1, 16), if(number % 4 = 0, '
 		{"SELECT Body FROM otel_logs WHERE ServiceName = 'svc-3' AND Timestamp >= toDateTime64('2026-03-02 10:04:11', 9, 'UTC') AND Timestamp < toDateTime64('2026-03-02 10:05:11', 9, 'UTC') ORDER BY Timestamp DESC LIMIT 100", 7, 40},
 		{"SELECT toString(Timestamp) FROM otel_logs WHERE TraceId = lower(hex(MD5('77'))) ORDER BY (toStartOfFiveMinutes(Timestamp), Timestamp) DESC LIMIT 100", 6, 20},
 		{"SELECT toString(count()) FROM otel_logs WHERE toStartOfFiveMinutes(Timestamp) >= toStartOfFiveMinutes(NOW() - INTERVAL 1 HOUR) AND SeverityNumber >= 17 GROUP BY SeverityText, toStartOfInterval(Timestamp, INTERVAL 60 second)", 0, 100},
+		{"SELECT Body FROM otel_logs WHERE `__otel_materialized_k8s.pod.name` = 'h' AND `__otel_materialized_deployment.environment.name` = '' AND ServiceName = 'svc-3' AND Timestamp >= toDateTime64('2026-03-02 10:04:11', 9, 'UTC') AND Timestamp < toDateTime64('2026-03-02 10:05:11', 9, 'UTC')", 7, 40},
 		{"SELECT Body FROM otel_logs WHERE LogAttributes['allocation_id'] = 'a-1' AND hasToken(lower(Body), '41')", 1, 100},
 		{"SELECT concat(SpanName, SpanKind, StatusCode, toString(Duration), toString(Events.Name), toString(Events.Attributes), toString(Links.TraceId)) FROM otel_traces WHERE TraceId = lower(hex(MD5('100')))", 2, 20},
 		{"SELECT toString(min(Start)) FROM otel_traces_trace_id_ts WHERE TraceId = lower(hex(MD5('77'))) HAVING count() > 0", 1, 20},

@@ -3,6 +3,7 @@
 -- that filters on ServiceName, TraceId and Timestamp reach the table's indexes. LogAttributes hold the
 -- identifiers that were stamped as well. What is not kept (trace flags, schema addresses, a scope's version
 -- and attributes) is empty. A record that was delivered twice may stand here twice.
+-- Contrib's materialized columns are aliases here: who names one gets it, SELECT * has none of them, as there.
 CREATE VIEW IF NOT EXISTS otel_logs
 (
     Timestamp          DateTime64(9),
@@ -20,7 +21,15 @@ CREATE VIEW IF NOT EXISTS otel_logs
     ScopeVersion       LowCardinality(String),
     ScopeAttributes    Map(LowCardinality(String), String),
     LogAttributes      Map(LowCardinality(String), String),
-    EventName          String
+    EventName          String,
+    `__otel_materialized_k8s.cluster.name` LowCardinality(String) ALIAS ResourceAttributes['k8s.cluster.name'],
+    `__otel_materialized_k8s.container.name` LowCardinality(String) ALIAS ResourceAttributes['k8s.container.name'],
+    `__otel_materialized_k8s.deployment.name` LowCardinality(String) ALIAS ResourceAttributes['k8s.deployment.name'],
+    `__otel_materialized_k8s.namespace.name` LowCardinality(String) ALIAS ResourceAttributes['k8s.namespace.name'],
+    `__otel_materialized_k8s.node.name` LowCardinality(String) ALIAS ResourceAttributes['k8s.node.name'],
+    `__otel_materialized_k8s.pod.name` LowCardinality(String) ALIAS ResourceAttributes['k8s.pod.name'],
+    `__otel_materialized_k8s.pod.uid` LowCardinality(String) ALIAS ResourceAttributes['k8s.pod.uid'],
+    `__otel_materialized_deployment.environment.name` LowCardinality(String) ALIAS ResourceAttributes['deployment.environment.name']
 )
 AS SELECT
     time AS Timestamp,

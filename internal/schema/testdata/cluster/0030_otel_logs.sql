@@ -15,7 +15,15 @@ CREATE VIEW IF NOT EXISTS otel_logs ON CLUSTER main
     ScopeVersion       LowCardinality(String),
     ScopeAttributes    Map(LowCardinality(String), String),
     LogAttributes      Map(LowCardinality(String), String),
-    EventName          String
+    EventName          String,
+    `__otel_materialized_k8s.cluster.name` LowCardinality(String) ALIAS ResourceAttributes['k8s.cluster.name'],
+    `__otel_materialized_k8s.container.name` LowCardinality(String) ALIAS ResourceAttributes['k8s.container.name'],
+    `__otel_materialized_k8s.deployment.name` LowCardinality(String) ALIAS ResourceAttributes['k8s.deployment.name'],
+    `__otel_materialized_k8s.namespace.name` LowCardinality(String) ALIAS ResourceAttributes['k8s.namespace.name'],
+    `__otel_materialized_k8s.node.name` LowCardinality(String) ALIAS ResourceAttributes['k8s.node.name'],
+    `__otel_materialized_k8s.pod.name` LowCardinality(String) ALIAS ResourceAttributes['k8s.pod.name'],
+    `__otel_materialized_k8s.pod.uid` LowCardinality(String) ALIAS ResourceAttributes['k8s.pod.uid'],
+    `__otel_materialized_deployment.environment.name` LowCardinality(String) ALIAS ResourceAttributes['deployment.environment.name']
 )
 AS SELECT
     time AS Timestamp,
