@@ -12,7 +12,8 @@ import (
 	"github.com/faultline-io/faultline/correlator"
 )
 
-// Limits bound what one question of a search may cost the store. 0 is no limit.
+// Limits bound what a search may cost the store: rows and bytes of one statement, time of all that a page takes. 0 is no
+// limit.
 type Limits struct {
 	Rows  uint64        `yaml:"max_rows"`
 	Bytes uint64        `yaml:"max_bytes"` // uncompressed, of the columns that are read
@@ -48,6 +49,23 @@ type undated struct{ context.Context }
 
 func (undated) Deadline() (time.Time, bool) { return time.Time{}, false }
 
+// after gives what is left for the next statement when those before took a time. A page of a layer may take many: which
+// records are of it is known only when they were read.
+func (x Limits) after(spent time.Duration) (ch.Settings, error) {
+	if x.Time > 0 {
+		left := x
+		if left.Time -= spent; left.Time < time.Millisecond {
+			return nil, x.outOfTime()
+		}
+		return left.settings(), nil
+	}
+	return x.settings(), nil
+}
+
+func (x Limits) outOfTime() error {
+	return &correlator.TooMuch{Limit: fmt.Sprintf("than %s of the store's time", x.Time)}
+}
+
 func (x Limits) settings() ch.Settings {
 	return ch.Settings{
 		"max_rows_to_read": x.Rows, "max_bytes_to_read": x.Bytes, "read_overflow_mode": "throw",
@@ -73,7 +91,7 @@ func (x Limits) explain(err error) error {
 	case isCode(err, tooManyBytes):
 		limit = fmt.Sprintf("than %d bytes to be read", x.Bytes)
 	case isCode(err, timeExceeded), isCode(err, tooSlow):
-		limit = fmt.Sprintf("than %s of the store's time", x.Time)
+		return x.outOfTime()
 	case isCode(err, memoryExceeded):
 		limit = "memory than the store has for one question"
 	default:

@@ -4,19 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/faultline-io/faultline/api"
+	"github.com/faultline-io/faultline/collector/clickhouseexporter"
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
@@ -60,7 +64,7 @@ func TestLimitsOfASearch(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.limits.Time > 0 && !slow {
-				takeTime(t, small)
+				takeTime(t, small, 0.05)
 				slow = true
 			}
 			conn, err := schema.Open(t.Context(), c.dsn)
@@ -89,15 +93,50 @@ func TestLimitsOfASearch(t *testing.T) {
 	}
 }
 
-// takeTime makes each record take a twentieth of a second to be read.
-func takeTime(t *testing.T, dsn string) {
+// Which records are of a layer is known when they were read: a search that finds few of many asks again and again, and all
+// that it asks together has the time that one question has.
+func TestTimeOfASearchInManySteps(t *testing.T) {
+	p, dsn, conn := emptyStore(t)
+	ld := plog.NewLogs()
+	to := service(ld, "mystery")
+	log(to, began, "", "the link", "layer", "network")
+	for i := range 1500 {
+		log(to, began+int64(i+1)*1_000_000, "", "not the link")
+	}
+	w, err := clickhouseexporter.OpenWriter(t.Context(), dsn, time.Now)
+	must(t, err)
+	must(t, w.WriteLogs(t.Context(), ld))
+	must(t, w.Close())
+	takeTime(t, dsn, 0.0005)
+	search := func(limit time.Duration) (int, error) {
+		page, err := correlator.Search(t.Context(), clickhouse.New(conn, p).WithLimits(clickhouse.Limits{Time: limit}), correlator.Query{Layer: "network"}, "", 10)
+		return len(page.Events), err
+	}
+	// Three questions of 0.75 s or less.
+	if _, err := search(1200 * time.Millisecond); err == nil || err.Error() != "search: an answer takes more than 1.2s of the store's time"+narrow {
+		t.Errorf("%v", err)
+	}
+	if n, err := search(time.Hour); err != nil || n != 1 {
+		t.Errorf("%d records, %v", n, err)
+	}
+	// A session of the embedded engine lets go of the tables of what failed with its next statement; until then they cannot be
+	// dropped.
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() { _ = conn.Exec(context.Background(), "SELECT sleep(0.05)") })
+	}
+	wg.Wait()
+}
+
+// takeTime makes each record take so many seconds to be read.
+func takeTime(t *testing.T, dsn string, seconds float64) {
 	t.Helper()
 	conn, err := schema.Open(t.Context(), dsn)
 	must(t, err)
 	defer func() { _ = conn.Close() }()
 	must(t, conn.Exec(t.Context(), "RENAME TABLE events TO quick"))
-	must(t, conn.Exec(t.Context(), `CREATE VIEW events AS SELECT * FROM quick WHERE sleepEachRow(0.05) = 0
-SETTINGS asterisk_include_materialized_columns = 1, asterisk_include_alias_columns = 1`))
+	must(t, conn.Exec(t.Context(), fmt.Sprintf(`CREATE VIEW events AS SELECT * FROM quick WHERE sleepEachRow(%g) = 0
+SETTINGS asterisk_include_materialized_columns = 1, asterisk_include_alias_columns = 1`, seconds)))
 }
 
 // asked asks the same through the API.

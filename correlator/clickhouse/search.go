@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/identity"
@@ -44,8 +45,14 @@ func (l *Library) search(ctx context.Context, q correlator.Query, before correla
 		}
 	}
 	backwards := func(a, b correlator.Position) int { return b.Compare(a) }
+	var spent time.Duration
 	for size := firstFetch / 2; ; size = min(2*size, mostFetch) {
+		if part.settings, err = l.limits.after(spent); err != nil {
+			return err
+		}
+		asked := time.Now()
 		batch, err := next(ctx, l, sources, part, size, backwards)
+		spent += time.Since(asked)
 		if err != nil || len(batch) == 0 {
 			return err
 		}
