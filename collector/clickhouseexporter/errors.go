@@ -2,6 +2,7 @@ package clickhouseexporter
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
@@ -50,6 +51,16 @@ func isContent(err error) bool {
 	var e *clickhouse.Exception
 	return errors.As(err, &e) && contentCodes[e.Code]
 }
+
+// tooMuch says that one statement may not have the memory that these rows take. The store's own memory, which others fill as
+// well, is said in other words and is no matter of the rows.
+func tooMuch(err error) bool {
+	var e *clickhouse.Exception
+	return errors.As(err, &e) && e.Code == memoryLimit && strings.Contains(e.Message, "Query memory limit")
+}
+
+// doubtful says that the rows may be to blame, which trying them apart shows.
+func doubtful(err error) bool { return obscure(err) || tooMuch(err) }
 
 // splits says that fewer rows may succeed.
 func splits(err error) bool {

@@ -32,7 +32,7 @@ func (s *store) write(ctx context.Context, sh share) error {
 		return nil
 	}
 	err := s.insertRows(ctx, sh, 0, sh.rows())
-	if !obscure(err) {
+	if !doubtful(err) {
 		return err
 	}
 	name, known := sh.token(0, sh.rows()), s.suspects[sh.table()]

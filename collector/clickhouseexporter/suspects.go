@@ -79,18 +79,18 @@ func (s *store) search(ctx context.Context, sh share, before int64, why error) e
 		todo = todo[1:]
 		single := p.to-p.from == 1
 		err := s.insertOnce(ctx, sh, p.from, p.to)
-		for try := 1; single && obscure(err) && try < triesAlone; try++ {
+		for try := 1; single && doubtful(err) && try < triesAlone; try++ {
 			err = s.insertOnce(ctx, sh, p.from, p.to)
 		}
 		switch {
 		case err == nil:
 			stored += p.to - p.from
-		case !obscure(err) && !splits(err):
-			return err // it is the store after all
 		case single && isContent(err):
 			sh.dropped(ctx, p.from, err)
-		case single:
+		case single && doubtful(err):
 			refused, why = append(refused, p.from), err
+		case single, !obscure(err) && !splits(err):
+			return err // it is the store after all
 		default:
 			middle := p.from + (p.to-p.from)/2
 			todo = append(todo, part{p.from, middle}, part{middle, p.to})
