@@ -152,6 +152,6 @@ AND node_id = 'n-1' AND node_instance_id = 'i-1' AND length(attrs['boot_id']) = 
 	agent.start()
 	time.Sleep(time.Second)
 	say("begin running") // as a Collector's own log has it under systemd: journalctl looks for what it missed when there is news
-	agent.reaches(conn, "SELECT uniqExact(key) FROM events WHERE body = 'nobody listens'", 1)
+	agent.reaches(conn, "SELECT uniqExact(time, service, key) FROM events WHERE body = 'nobody listens'", 1)
 	agent.stop()
 }

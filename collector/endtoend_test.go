@@ -92,8 +92,8 @@ func TestEndToEnd(t *testing.T) {
 		t.Fatal(status, answer)
 	}
 	c.reaches(conn, "SELECT count() FROM events WHERE allocation_id = 'a-1'", 4)
-	c.reaches(conn, "SELECT count() FROM events WHERE allocation_id = 'a-1' AND via = 'workflow' AND stamped['allocation_id'] = 'a-1' AND NOT mapContains(attrs, 'allocation_id')", 3)
-	c.reaches(conn, "SELECT count() FROM events WHERE signal = 'span' AND via = 'explicit' AND attrs['allocation.id'] = 'a-1'", 1)
+	c.reaches(conn, "SELECT count() FROM records WHERE allocation_id = 'a-1' AND via = 'workflow' AND stamped['allocation_id'] = 'a-1' AND NOT mapContains(attrs, 'allocation_id')", 3)
+	c.reaches(conn, "SELECT count() FROM records WHERE signal = 'span' AND via = 'explicit' AND attrs['allocation.id'] = 'a-1'", 1)
 	c.reaches(conn, "SELECT count() FROM links FINAL WHERE subject_kind = 'workflow' AND subject_id = 'w-1' AND object_id = 'a-1' AND type = 'seen'", 1)
 	c.reaches(conn, "SELECT count() FROM lifecycle WHERE allocation_id = 'a-1'", 1)
 
@@ -138,9 +138,9 @@ func TestEndToEnd(t *testing.T) {
 		if status, answer := c.postLogs(times); status != http.StatusOK {
 			t.Errorf("%d %s", status, answer)
 		}
-		c.reaches(conn, "SELECT uniqExact(key) FROM events", 4+5)
+		c.reaches(conn, "SELECT uniqExact(time, service, key) FROM events", 4+5)
 		c.reaches(conn, "SELECT count() FROM events WHERE length(body) > 10000000", 1)
-		c.reaches(conn, "SELECT count() FROM events WHERE length(attrs) = 5000", 1)
+		c.reaches(conn, "SELECT count() FROM records WHERE length(attrs) = 5000", 1)
 	})
 
 	t.Run("its own metrics", func(t *testing.T) {
@@ -184,7 +184,7 @@ func (s *sender) send(batches int) {
 
 // missing names the acknowledged batches that the store does not have whole, and those that it counts twice.
 func (s *sender) missing(conn driver.Conn) error {
-	rows, err := conn.Query(context.Background(), "SELECT toUInt64OrZero(extract(body, '^batch ([0-9]+) ')) AS batch, uniqExact(key) FROM events GROUP BY batch")
+	rows, err := conn.Query(context.Background(), "SELECT toUInt64OrZero(extract(body, '^batch ([0-9]+) ')) AS batch, uniqExact(time, service, key) FROM events GROUP BY batch")
 	if err != nil {
 		return err
 	}

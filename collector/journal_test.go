@@ -184,7 +184,7 @@ exporters: {otlp_http: {sending_queue: {queue_size: 20, batch: {flush_timeout: 1
 	say(earlier, 1) // journalctl looks for what it missed when there is news
 	const ours = "SELECT uniqExact(body) FROM events WHERE endsWith(body, ' of many')"
 	agent.reaches(conn, ours, written)
-	rows, err := number(conn, "SELECT uniqExact(key) FROM events WHERE endsWith(body, ' of many')")
+	rows, err := number(conn, "SELECT uniqExact(time, service, key) FROM events WHERE endsWith(body, ' of many')")
 	if err != nil || rows != written {
 		t.Errorf("%d lines count as %d, %v", written, rows, err)
 	}

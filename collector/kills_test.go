@@ -67,7 +67,7 @@ func TestKilledAtRandom(t *testing.T) {
 	begun := time.Now()
 	c.within(10*time.Minute, "every acknowledged record is there", func() error { return s.missing(conn) })
 	drained := time.Since(begun)
-	keys, err := number(conn, "SELECT uniqExact(key) FROM events")
+	keys, err := number(conn, "SELECT uniqExact(time, service, key) FROM events")
 	if err != nil {
 		t.Fatal(err)
 	}

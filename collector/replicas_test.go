@@ -25,10 +25,10 @@ func TestReplicasShareLinks(t *testing.T) {
 		}
 	}
 	stamped := func(body string) string {
-		return fmt.Sprintf("SELECT count() FROM events WHERE startsWith(body, '%s ') AND stamped['allocation_id'] = 'a-1' AND via = 'workflow'", body)
+		return fmt.Sprintf("SELECT count() FROM records WHERE startsWith(body, '%s ') AND stamped['allocation_id'] = 'a-1' AND via = 'workflow'", body)
 	}
 	send(b, "early", map[string]any{"workflow_id": "w-1"})
-	b.reaches(conn, "SELECT count() FROM events WHERE startsWith(body, 'early ') AND allocation_id = '' AND via = ''", 1)
+	b.reaches(conn, "SELECT count() FROM records WHERE startsWith(body, 'early ') AND allocation_id = '' AND via = ''", 1)
 
 	begun := time.Now()
 	send(a, "binding", map[string]any{"workflow_id": "w-1", "allocation_id": "a-1"})
@@ -38,7 +38,7 @@ func TestReplicasShareLinks(t *testing.T) {
 		body := fmt.Sprintf("probe-%d", n)
 		send(b, body, map[string]any{"workflow_id": "w-1"})
 		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-			if there, err := number(conn, fmt.Sprintf("SELECT count() FROM events WHERE startsWith(body, '%s ')", body)); err != nil || there == 0 {
+			if there, err := number(conn, fmt.Sprintf("SELECT count() FROM records WHERE startsWith(body, '%s ')", body)); err != nil || there == 0 {
 				continue
 			}
 			if ours, err := number(conn, stamped(body)); err != nil || ours == 1 {

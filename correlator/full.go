@@ -59,11 +59,13 @@ func (e *Event) Full() FullEvent {
 	return out
 }
 
-// NewEvent is an event of a record that stands by itself, resolved to nothing yet.
+// NewEvent is an event of a record that stands by itself, resolved to nothing yet. key is what of the record's key the library
+// places it by.
 func NewEvent(r *record.Record, key string, p *profile.Profile) *Event {
+	ref := record.Ref(r.Key()) // of what was said: before a profile reads another severity in it
 	r.Severity = p.Severity(r.Service, r.Body, r.Severity)
 	return &Event{
-		Record: r, Key: key, Ref: record.Ref(key), At: r.Time, HTTP: exchangeOf(r), Layer: p.Layer(r.Service, r.Scope, r.Attr),
+		Record: r, Key: key, Ref: ref, At: r.Time, HTTP: exchangeOf(r), Layer: p.Layer(r.Service, r.Scope, r.Attr),
 	}
 }
 

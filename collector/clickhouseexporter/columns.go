@@ -13,11 +13,9 @@ const viaAttribute = semconv.IdentityVia
 
 // eventColumns are the columns of `events` that are written, in the order of columns.
 var eventColumns = []string{
-	"key", "signal", "time", "end_time", "observed_delay", "ingested_time", "service", "scope", "name",
-	"severity", "severity_text", "body", "trace_id", "span_id", "parent_span_id", "span_kind", "status", "status_message",
-	"span_events", "resource_json", "attrs_rest", "attrs_lifted", "stamped_rest", "stamped_lifted",
-	"allocation_id", "workflow_id", "correlation_id", "node_id", "node_instance_id", "request_id",
-	"task_id", "claim_id", "boot_id", "outbox_id", "resource_uid", "provider_job", "keys_rest", "via",
+	"key", "signal", "time", "observed_delay", "ingested_time", "service", "name", "severity", "body", "trace_id", "span_id",
+	"allocation_id", "workflow_id", "correlation_id", "node_id", "node_instance_id", "keys_rest",
+	"form_json", "resource_json", "attrs_rest", "extra_json",
 }
 
 // columns gives rows [from, to) in the order of eventColumns.
@@ -27,16 +25,13 @@ func (b *batch) columns(from, to int, ingested time.Time) []any {
 		now[i] = ingested
 	}
 	out := []any{
-		b.key[from:to], b.signal[from:to], b.time[from:to], b.end[from:to], b.delay[from:to], now,
-		b.service[from:to], b.scope[from:to], b.name[from:to], b.severity[from:to], b.severityText[from:to], b.body[from:to],
-		b.traceID[from:to], b.spanID[from:to], b.parentID[from:to], b.spanKind[from:to], b.status[from:to],
-		b.statusMessage[from:to], b.events[from:to], b.resource[from:to],
-		b.attrs[from:to], b.attrsLifted[from:to], b.stamped[from:to], b.stampedLifted[from:to],
+		b.key[from:to], b.signal[from:to], b.time[from:to], b.delay[from:to], now, b.service[from:to], b.name[from:to],
+		b.severity[from:to], b.body[from:to], b.traceID[from:to], b.spanID[from:to],
 	}
 	for i := range b.ids {
 		out = append(out, b.ids[i][from:to])
 	}
-	return append(out, b.keys[from:to], b.via[from:to])
+	return append(out, b.keys[from:to], b.form[from:to], b.resource[from:to], b.attrs[from:to], b.extra[from:to])
 }
 
 // pairs lets the driver read attributes as a map without building one.

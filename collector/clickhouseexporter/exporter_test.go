@@ -134,7 +134,7 @@ func decode(e *chExporter, ld plog.Logs, td ptrace.Traces) map[string]*record.Re
 	out := map[string]*record.Record{}
 	take := func(r *record.Record) bool {
 		r.Keys = e.profile.Keys(r)
-		out[r.Key()[:keyDigits]] = r
+		out[r.Key()[:record.KeyDigits]] = r
 		return true
 	}
 	otlp.Logs(ld, take)
@@ -165,7 +165,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("row %.40q has a key that was not sent", r.Body)
 			continue
 		}
-		if r.Key()[:keyDigits] != r.key || r.Content() != w.Content() {
+		if r.Key()[:record.KeyDigits] != r.key || r.Content() != w.Content() {
 			t.Errorf("row %.40q: rebuilt key %s of %s, content %s, want %s", r.Body, r.Key(), r.key, r.Content(), w.Content())
 		}
 		if diff := cmp.Diff(w, r.Record, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(record.Record{}, "Ingested", "Keys")); diff != "" && len(diff) < 4000 {
@@ -230,7 +230,7 @@ func TestRetriedBatchCountsOnce(t *testing.T) {
 	if err := e.consumeLogs(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
-	if n := count(t, conn, "SELECT uniqExact(key) FROM events"); n != ld.LogRecordCount() {
+	if n := count(t, conn, "SELECT uniqExact(time, service, key) FROM events"); n != ld.LogRecordCount() {
 		t.Errorf("%d keys of %d records", n, ld.LogRecordCount())
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/faultline-io/faultline/internal/record"
 )
 
-// lift leaves out the attributes that the row holds in a column of their own, and gives their names,
+// lift leaves out the attributes that the row says as its identifiers, and gives their names,
 // joined by commas: an identifier is stored once. via is "" for what the emitter said.
 //
 // An attribute that should be an identifier and cannot be one (too long, with control characters, with spaces around
@@ -61,9 +61,15 @@ var columnOf = func() (of [64]int) {
 	return of
 }()
 
-// keysWithout gives the keys of a record ("kind:id") that the row holds in no column: second ones of a kind.
+// keysWithout gives the keys of a record ("kind:id") that stand in no column, those that the row says once before second
+// ones of a kind.
 func keysWithout(r *record.Record, ids *[len(idKinds)]string) []string {
 	var out []string
+	for at := len(idColumns); at < len(idKinds); at++ {
+		if ids[at] != "" {
+			out = append(out, idKinds[at].String()+":"+ids[at])
+		}
+	}
 	for _, k := range r.Keys {
 		if at := columnOf[k.Kind]; at >= 0 && ids[at] == k.ID || k.Kind == identity.Trace && k.ID == r.TraceID {
 			continue

@@ -40,7 +40,7 @@ func readAll(t testing.TB, conn driver.Conn) []row {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), `SELECT key, toString(signal), time, end_time, observed_time, ingested_time, service, scope, name,
 severity, severity_text, body, trace_id, span_id, parent_span_id, span_kind, status, status_message, span_events, resource, attrs, stamped,
-allocation_id, workflow_id, node_id, node_instance_id, keys, via FROM events ORDER BY time, key`)
+allocation_id, workflow_id, node_id, node_instance_id, keys, via FROM records ORDER BY time, key`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,18 +95,19 @@ func (r *reading) run(ctx context.Context, after correlator.Position, yield func
 // same content stand at one position; others, which only a producer's event id or a span's ids can make,
 // anywhere in the sources, unless the batch is all that they have.
 func (r *reading) settle(ctx context.Context, batch []row, low, high correlator.Position, whole bool) ([]row, error) {
-	merged := map[string]row{}
+	merged := map[correlator.Position]row{}
 	var only []string
 	for _, one := range batch {
-		before, again := merged[one.key]
+		same := one.same()
+		before, again := merged[same]
 		if !again {
-			merged[one.key] = one
-			if id, _ := one.Attrs.Get(semconv.EventIDKey); !whole && (id != "" || one.Signal == record.Span) {
+			merged[same] = one
+			if !whole && same.Time == 0 {
 				only = append(only, one.key)
 			}
 			continue
 		}
-		merged[one.key] = one.merge(before)
+		merged[same] = one.merge(before)
 	}
 	var elsewhere together[[]row]
 	for _, s := range r.sources {
@@ -124,7 +125,7 @@ func (r *reading) settle(ctx context.Context, batch []row, low, high correlator.
 		return nil, err
 	}
 	for _, one := range slices.Concat(copies...) {
-		merged[one.key] = one.merge(merged[one.key])
+		merged[one.same()] = one.merge(merged[one.same()])
 	}
 	out := make([]row, 0, len(merged))
 	for _, one := range merged {
@@ -138,6 +139,15 @@ func (r *reading) settle(ctx context.Context, batch []row, low, high correlator.
 
 // maxCopies bounds how many copies of a batch's records are settled.
 const maxCopies = 100_000
+
+// same is equal for copies of one record: a span's, and those of what its producer gave an id, may differ in all but their key;
+// others have nothing but their content, and stand at one position.
+func (r row) same() correlator.Position {
+	if id, _ := r.Attrs.Get(semconv.EventIDKey); id != "" || r.Signal == record.Span {
+		return correlator.Position{Key: r.key}
+	}
+	return r.position()
+}
 
 func (r row) merge(other row) row {
 	if r.key != other.key {

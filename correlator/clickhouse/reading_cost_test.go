@@ -202,13 +202,13 @@ func TestReadingReadsAShortRange(t *testing.T) {
 		bytes uint64 // of evidence, uncompressed
 		other uint64 // rows of links and lists
 	}{
-		{identity.Allocation, "a-500", 102, 4_000, 900_000, 10_000},  // named, but for its machine's lines
-		{identity.Allocation, "a-501", 82, 14_000, 3_000_000, 7_000}, // through links, but for a fifth
-		{identity.Node, "n-500", 22, 3_000, 600_000, 2_600},
-		{identity.NodeInstance, "i-500", 22, 3_000, 600_000, 1_600},
-		{identity.Workflow, "w-501", 41, 8_500, 2_000_000, 2_600},
-		{identity.Trace, hex.EncodeToString(sum[:]), 4, 4_500, 1_000_000, 1_800},
-		{identity.Correlation, "c-501", 21, 8_500, 2_000_000, 1_800},
+		{identity.Allocation, "a-500", 102, 4_800, 900_000, 10_000},  // named, but for its machine's lines
+		{identity.Allocation, "a-501", 82, 16_000, 3_000_000, 7_000}, // through links, but for a fifth
+		{identity.Node, "n-500", 22, 3_600, 600_000, 2_600},
+		{identity.NodeInstance, "i-500", 22, 4_000, 600_000, 1_600},
+		{identity.Workflow, "w-501", 41, 10_000, 2_000_000, 2_600},
+		{identity.Trace, hex.EncodeToString(sum[:]), 4, 4_800, 1_000_000, 1_800},
+		{identity.Correlation, "c-501", 21, 10_000, 2_000_000, 1_800},
 	}
 	for _, c := range cases {
 		t.Run(c.kind.String()+" "+c.id, func(t *testing.T) {

@@ -3,11 +3,13 @@ package clickhouse
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -15,58 +17,82 @@ import (
 // idColumns are the identifiers that a row keeps in columns of their own, named as the attributes are, in
 // the order in which the queries list them.
 var idColumns = [...]string{
-	semconv.AllocationID, semconv.WorkflowID, semconv.CorrelationID, semconv.NodeID, semconv.NodeInstanceID, semconv.RequestID,
-	semconv.TaskID, semconv.ClaimID, semconv.BootID, semconv.OutboxID, semconv.ResourceUID, semconv.ProviderJob,
+	semconv.AllocationID, semconv.WorkflowID, semconv.CorrelationID, semconv.NodeID, semconv.NodeInstanceID,
 }
 
 // scanner makes records of rows. It puts together here what the table's ALIAS columns would in the store
-// (attrs, stamped, resource, observed_time): each of them costs a query half a millisecond before it reads.
-// The records of one resource share its attributes.
+// (attrs, stamped, resource, end_time, …): each of them costs a query before it reads. Records of one resource
+// share its attributes, and those of one form what that says.
 type scanner struct {
 	text     string // of the latest resource
 	resource record.Attrs
+	forms    map[string]form
 }
 
-// scan makes a record of a row's columns: signal, time, … via, as the queries list them. What stands before
+// form is what many records have in common beside their resource; see the exporter.
+type form struct {
+	Scope        string `json:"scope"`
+	SeverityText string `json:"severity_text"`
+	Attrs        string `json:"attrs"`   // the names of attributes that are the row's identifiers, joined by commas
+	Stamped      string `json:"stamped"` // the same of what was stamped
+	Via          string `json:"via"`
+}
+
+// extra is what few records have: what only a span says, and what was stamped and is no identifier.
+type extra struct {
+	Took    int64              `json:"took"` // nanoseconds
+	Parent  string             `json:"parent"`
+	Kind    string             `json:"kind"`
+	Status  string             `json:"status"`
+	Message string             `json:"message"`
+	Events  []record.SpanEvent `json:"events"`
+	Stamped map[string]string  `json:"stamped"`
+}
+
+// scan makes a record of a row's columns: signal, time, … extra_json, as the queries list them. What stands before
 // them goes to before.
 func (s *scanner) scan(rows driver.Rows, before ...any) (*record.Record, error) {
 	r := &record.Record{Signal: record.Log}
 	var (
-		signal, events, resource, lifted, stampedLifted, via string
+		signal, shared, resource, few string
 
-		at, end, ingested time.Time
-		delay             int64
-		severity          int32
-		attrs, stamped    map[string]string
-		ids               [len(idColumns)]string
+		at, ingested time.Time
+		delay        int64
+		severity     int32
+		attrs        map[string]string
+		keys         []string
+		ids          [len(idColumns)]string
 	)
-	before = append(before, &signal, &at, &end, &delay, &ingested, &r.Service, &r.Scope, &r.Name, &severity, &r.SeverityText, &r.Body,
-		&r.TraceID, &r.SpanID, &r.ParentID, &r.SpanKind, &r.Status, &r.StatusMessage, &events, &resource, &attrs, &lifted, &stamped, &stampedLifted)
+	before = append(before, &signal, &at, &delay, &ingested, &r.Service, &r.Name, &severity, &r.Body, &r.TraceID, &r.SpanID)
 	for i := range ids {
 		before = append(before, &ids[i])
 	}
-	if err := rows.Scan(append(before, &via)...); err != nil {
+	if err := rows.Scan(append(before, &keys, &shared, &resource, &attrs, &few)...); err != nil {
 		return nil, err
+	}
+	r.Time, r.Ingested, r.Severity = at.UnixNano(), ingested.UnixNano(), int(severity)
+	r.Observed = r.Time + delay
+	f, err := s.form(shared)
+	if err != nil {
+		return nil, err
+	}
+	r.Scope, r.SeverityText = f.Scope, f.SeverityText
+	x := extra{}
+	if few != "" {
+		if err := json.Unmarshal([]byte(few), &x); err != nil {
+			return nil, fmt.Errorf("extra_json: %w", err)
+		}
 	}
 	if signal == record.Span.String() {
 		r.Signal = record.Span
+		r.End, r.ParentID, r.SpanKind, r.Status, r.StatusMessage, r.Events = r.Time+x.Took, x.Parent, x.Kind, x.Status, x.Message, x.Events
 	}
-	r.Time, r.End, r.Ingested, r.Severity = at.UnixNano(), end.UnixNano(), ingested.UnixNano(), int(severity)
-	r.Observed = r.Time + delay
-	r.Attrs, r.Stamped = whole(attrs, lifted, &ids, via), whole(stamped, stampedLifted, &ids, via)
-	if err := s.describe(r, resource); err != nil {
-		return nil, err
-	}
-	if events != "" {
-		if err := json.Unmarshal([]byte(events), &r.Events); err != nil {
-			return nil, fmt.Errorf("span events: %w", err)
-		}
-	}
-	return r, nil
+	r.Attrs, r.Stamped = whole(attrs, f.Attrs, &ids, keys, f.Via), whole(x.Stamped, f.Stamped, &ids, keys, f.Via)
+	return r, s.describe(r, resource)
 }
 
-// whole gives attributes back those that the row keeps in columns; lifted are their names, joined by commas.
-func whole(rest map[string]string, lifted string, ids *[len(idColumns)]string, via string) record.Attrs {
+// whole gives attributes back those that the row keeps as its identifiers; lifted are their names, joined by commas.
+func whole(rest map[string]string, lifted string, ids *[len(idColumns)]string, keys []string, via string) record.Attrs {
 	if lifted == "" {
 		return record.FromMap(rest)
 	}
@@ -75,31 +101,57 @@ func whole(rest map[string]string, lifted string, ids *[len(idColumns)]string, v
 		out = append(out, record.Attr{Key: k, Value: v})
 	}
 	for name := range strings.SplitSeq(lifted, ",") {
-		if name == semconv.IdentityVia {
-			out = append(out, record.Attr{Key: name, Value: via})
-			continue
-		}
-		for i, column := range idColumns {
-			if name == column {
-				out = append(out, record.Attr{Key: column, Value: ids[i]})
-			}
-		}
+		out = append(out, record.Attr{Key: name, Value: identifier(name, ids, keys, via)})
 	}
 	return out.Sort()
 }
 
-// describe gives a record its resource, from JSON.
+// identifier is what the row says once: in a column, or as the first key of its kind.
+func identifier(name string, ids *[len(idColumns)]string, keys []string, via string) string {
+	if name == semconv.IdentityVia {
+		return via
+	}
+	if i := slices.Index(idColumns[:], name); i >= 0 {
+		return ids[i]
+	}
+	kind := identity.KindOfAttribute(name).String() + ":"
+	for _, k := range keys {
+		if id, ok := strings.CutPrefix(k, kind); ok {
+			return id
+		}
+	}
+	return ""
+}
+
+// form reads a form from JSON.
+func (s *scanner) form(text string) (form, error) {
+	f, known := s.forms[text]
+	if known || text == "" {
+		return f, nil
+	}
+	if err := json.Unmarshal([]byte(text), &f); err != nil {
+		return f, fmt.Errorf("form_json: %w", err)
+	}
+	if s.forms == nil {
+		s.forms = map[string]form{}
+	}
+	s.forms[text] = f
+	return f, nil
+}
+
+// describe gives a record its resource, from JSON; "" is none.
 func (s *scanner) describe(r *record.Record, text string) error {
+	if text == "" {
+		return nil
+	}
 	if text != s.text {
 		var m map[string]string
 		if err := json.Unmarshal([]byte(text), &m); err != nil {
-			return fmt.Errorf("resource: %w", err)
+			return fmt.Errorf("resource_json: %w", err)
 		}
 		s.text, s.resource = text, record.FromMap(m)
 	}
-	if text != "" {
-		r.Resource = s.resource
-	}
+	r.Resource = s.resource
 	return nil
 }
 

@@ -97,3 +97,29 @@ func TestSearch(t *testing.T) {
 		}
 	}
 }
+
+// A span is found by its name, its status and its events, whatever JSON makes of them on the way.
+func TestWordsOfASpan(t *testing.T) {
+	p, err := profile.Load("")
+	must(t, err)
+	records := []*record.Record{{
+		Signal: record.Span, Time: 1772445851000000000, End: 1772445852000000000, Observed: 1772445852000000000, Service: "api", Name: "GET /v1",
+		TraceID: strings.Repeat("ab", 16), SpanID: strings.Repeat("cd", 8), SpanKind: "server", Status: "error", Severity: 17,
+		StatusMessage: "open C:\\new\\table: <nil>\nretry & give up",
+		Events: []record.SpanEvent{{Time: 1772445851500000000, Name: "exception", Attrs: record.Attrs{
+			{Key: "exception.message", Value: "D:\\temp\\unit: <null>\nnever \x1b[31m red\u00e9"},
+		}}},
+	}}
+	dsn := embeddedtest.DSN(t)
+	fill(t, dsn, records, false)
+	conn, err := schema.Open(t.Context(), dsn)
+	must(t, err)
+	defer func() { _ = conn.Close() }()
+	store, file := clickhouse.New(conn, p), memory.New(p, records)
+	for _, word := range []string{"new", "table", "nil", "retry", "temp", "unit", "null", "never", "red\u00e9", "exception", "v1"} {
+		want, got := found(t, file, correlator.Query{Text: word}, 10), found(t, store, correlator.Query{Text: word}, 10)
+		if d := cmp.Diff(want, got); d != "" || len(want) != 1 {
+			t.Errorf("%s: file (-) and store (+) differ:\n%s", word, d)
+		}
+	}
+}

@@ -55,7 +55,7 @@ var ceilings = map[string]ceiling{
 	// By time: what nobody owns (half of all rows here), and what the store took lately (all of it, within seconds).
 	"context":       {55_000, 2_500_000},
 	"heartbeats":    {55_000, 2_000_000},
-	"arrivals":      {103_000, 20_000_000},
+	"arrivals":      {110_000, 20_000_000},
 	"arrival_marks": {103_000, 3_000_000},
 	"arrivals_of":   {103_000, 3_000_000},
 	// Of the services of a layer, without an index for its words.

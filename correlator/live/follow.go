@@ -22,16 +22,13 @@ type Feed interface {
 // Mark is a place in a feed.
 type Mark struct {
 	Ingested int64  // when the store took the record, Unix nanoseconds
-	Key      string // the first KeySize characters of the record's key
+	Key      string // the first record.KeyDigits of the record's key
 }
-
-// KeySize is how much of a record's key tells it from others that were ingested in the same moment.
-const KeySize = 16
 
 // MarkOf is a record's place in a feed.
 func MarkOf(r *record.Record) Mark {
 	key := r.Key()
-	return Mark{r.Ingested, key[:min(KeySize, len(key))]}
+	return Mark{r.Ingested, key[:record.KeyDigits]}
 }
 
 // Rows become visible in another order than that of their ingestion: a batch is stamped before it is

@@ -65,7 +65,7 @@ func written(t *testing.T, nodes, node string) (out []line) {
 func stored(t *testing.T, conn driver.Conn, node string) map[line]bool {
 	t.Helper()
 	out := map[line]bool{}
-	rows, err := conn.Query(t.Context(), "SELECT DISTINCT key, toUnixTimestamp64Micro(time), body FROM events WHERE node_id = '"+node+"' AND attrs['log.file.path'] != ''")
+	rows, err := conn.Query(t.Context(), "SELECT DISTINCT key, toUnixTimestamp64Micro(time), body FROM records WHERE node_id = '"+node+"' AND attrs['log.file.path'] != ''")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,10 @@ func (r *Record) Key() string {
 // Ref is how answers cite a record: "e-" and sixteen hex digits, derived from its key.
 func Ref(key string) string { return "e-" + key[:min(16, len(key))] }
 
+// KeyDigits of a record's key are stored, 48 bits: it is asked beside a time and a service, of a nanosecond. Records of one
+// time, service and allocation whose keys agree that far are one record, as far as the store will ever see.
+const KeyDigits = 12
+
 // Content is a digest of all that the emitter said: two records with one key and different contents
 // are a conflict.
 func (r *Record) Content() string {

@@ -63,12 +63,12 @@ func TestViewsAnswerWhatIsAskedOfContribsTables(t *testing.T) {
 	if err := Migrate(t.Context(), conn, quiet); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.Exec(t.Context(), `INSERT INTO events (key, signal, time, end_time, ingested_time, service, name, severity, severity_text, body, trace_id, span_id, span_kind, status, span_events, attrs_rest, resource_json, allocation_id, stamped_lifted)
-SELECT substring(lower(hex(MD5(toString(number)))), 1, 16), if(number % 4 = 0, 'span', 'log'), fromUnixTimestamp64Nano(1772445851000000000 + number * 1000000000, 'UTC') AS t, t + toIntervalMillisecond(5), now64(9),
-  concat('svc-', toString(number % 7)), if(number % 4 = 0, 'GET /x', ''), if(number % 100 = 0, 17, 9), 'INFO', concat('body ', toString(number)),
-  lower(hex(MD5(toString(intDiv(number, 8))))), leftPad(toString(number), 16, '0'), if(number % 4 = 0, 'server', ''), if(number % 100 = 0, 'error', ''),
-  if(number % 4 = 0, '[{"time":1772445851000000000,"name":"exception","attrs":[{"Key":"exception.message","Value":"no"}]}]', ''),
-  map('http.route', '/x'), '{"host.name":"h","k8s.pod.name":"h"}', if(number % 4 = 1, 'a-1', ''), 'allocation_id' FROM numbers(40000)`); err != nil {
+	if err := conn.Exec(t.Context(), `INSERT INTO events (key, signal, time, ingested_time, service, name, severity, body, trace_id, span_id, extra_json, attrs_rest, resource_json, allocation_id, form_json)
+SELECT substring(lower(hex(MD5(toString(number)))), 1, 12), if(number % 4 = 0, 'span', 'log'), fromUnixTimestamp64Nano(1772445851000000000 + number * 1000000000, 'UTC'), now64(9),
+  concat('svc-', toString(number % 7)), if(number % 4 = 0, 'GET /x', ''), if(number % 100 = 0, 17, 9), concat('body ', toString(number)),
+  lower(hex(MD5(toString(intDiv(number, 8))))), leftPad(toString(number), 16, '0'),
+  if(number % 4 = 0, concat('{"took":5000000,"kind":"server"', if(number % 100 = 0, ',"status":"error"', ''), ',"events":[{"time":1772445851000000000,"name":"exception","attrs":[{"Key":"exception.message","Value":"no"}]}]}'), ''),
+  map('http.route', '/x'), '{"host.name":"h","k8s.pod.name":"h"}', if(number % 4 = 1, 'a-1', ''), '{"severity_text":"INFO","stamped":"allocation_id"}' FROM numbers(40000)`); err != nil {
 		t.Fatal(err)
 	}
 	if err := conn.Exec(t.Context(), "OPTIMIZE TABLE events FINAL"); err != nil {

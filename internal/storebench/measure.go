@@ -14,7 +14,7 @@ type Sample map[string]string
 // Samples draws allocations of about a hundred records, with what else names their records.
 func Samples(ctx context.Context, e *Engine, ours string, n int) ([]Sample, error) {
 	answer, _, err := e.Ask(ctx, ours, fmt.Sprintf(`SELECT allocation_id, concat(allocation_id, 'x'), anyIf(workflow_id, workflow_id != ''), anyIf(correlation_id, correlation_id != ''),
-anyIf(trace_id, trace_id != ''), anyIf(node_id, node_id != ''), anyIf(node_instance_id, node_instance_id != ''), toUnixTimestamp(min(time)),
+anyIf(trace_id, trace_id != ''), anyIf(node_id, node_id != ''), anyIf(node_instance_id, node_instance_id != ''), toUnixTimestamp(min(time)), toUnixTimestamp(max(time)) + 1,
 arrayElement(splitByChar('-', anyIf(request_id, request_id != '' AND service = 'fulfillment-api')), -1)
 FROM events WHERE allocation_id != '' GROUP BY allocation_id HAVING count() BETWEEN 80 AND 125
 ORDER BY cityHash64(allocation_id) LIMIT %d`, n), nil)
@@ -24,7 +24,7 @@ ORDER BY cityHash64(allocation_id) LIMIT %d`, n), nil)
 	var out []Sample
 	for _, l := range lines(answer) {
 		s := Sample{}
-		for i, name := range []string{"allocation", "unknown", "workflow", "correlation", "trace", "node", "instance", "from", "word"} {
+		for i, name := range []string{"allocation", "unknown", "workflow", "correlation", "trace", "node", "instance", "from", "to", "word"} {
 			s[name] = l[i]
 		}
 		out = append(out, s)

@@ -6,6 +6,7 @@ type Question string
 // The questions. Each is asked of several allocations, machines or times, drawn from the records.
 const (
 	ByAllocation  Question = "allocation"
+	ByHours       Question = "allocation, its hours given"
 	Unknown       Question = "unknown id"
 	ByNode        Question = "node, a day"
 	ByInstance    Question = "node instance"
@@ -17,14 +18,12 @@ const (
 )
 
 // Questions in the order in which they are told.
-var Questions = []Question{ByAllocation, Unknown, ByNode, ByInstance, ByWorkflow, ByCorrelation, ByTrace, BySearch, ByWord}
+var Questions = []Question{ByAllocation, ByHours, Unknown, ByNode, ByInstance, ByWorkflow, ByCorrelation, ByTrace, BySearch, ByWord}
 
 // What a reader takes of a record, in our tables and in theirs.
 const (
-	ourColumns = `SELECT signal, time, end_time, observed_delay, ingested_time, service, scope, name, severity, severity_text, body, trace_id, span_id,
-parent_span_id, span_kind, status, status_message, span_events, resource_json, attrs_rest, attrs_lifted, stamped_rest, stamped_lifted,
-allocation_id, workflow_id, correlation_id, node_id, node_instance_id, request_id, task_id, claim_id, boot_id, outbox_id, resource_uid,
-provider_job, via FROM events `
+	ourColumns = `SELECT signal, time, observed_delay, ingested_time, service, name, severity, body, trace_id, span_id, allocation_id, workflow_id, correlation_id,
+node_id, node_instance_id, keys_rest, form_json, resource_json, attrs_rest, extra_json FROM events `
 	logColumns = `SELECT Timestamp, TraceId, SpanId, SeverityText, SeverityNumber, ServiceName, Body, ResourceAttributes, ScopeName, LogAttributes,
 EventName FROM otel_logs `
 	spanColumns = `SELECT Timestamp, TraceId, SpanId, ParentSpanId, SpanName, SpanKind, ServiceName, Duration, StatusCode, StatusMessage,
@@ -35,6 +34,7 @@ SpanAttributes, ResourceAttributes, Events.Name, Links.TraceId FROM otel_traces 
 // records lie.
 var ourQuestions = map[Question][]string{
 	ByAllocation: {heard("{allocation}") + ourColumns + `WHERE allocation_id = '{allocation}' AND minute >= heard.1 AND minute <= heard.2 ORDER BY time, key` + plain},
+	ByHours:      {ourColumns + `WHERE allocation_id = '{allocation}' AND minute >= intDiv({from}, 60) AND minute <= intDiv({to}, 60) ORDER BY time, key` + plain},
 	Unknown:      {heard("{unknown}") + ourColumns + `WHERE allocation_id = '{unknown}' AND minute >= heard.1 AND minute <= heard.2 ORDER BY time, key` + plain},
 	ByNode: {lying("node", "{node}") + ourColumns + `WHERE allocation_id IN (SELECT arrayJoin(lies.1)) AND minute >= intDiv({from}, 60) AND minute <= intDiv({from} + 86400, 60)
 AND node_id = '{node}' AND time >= toDateTime({from}) AND time < toDateTime({from}) + 86400 ORDER BY time, key` + plain},
@@ -69,7 +69,11 @@ const there = `WHERE allocation_id IN (SELECT arrayJoin(lies.1)) AND minute >= l
 // five-minute buckets beside times, which its order serves; traces by way of their table of times.
 var rivalQuestions = map[Question][]string{
 	ByAllocation: byAttribute("allocation_id", "{allocation}"),
-	Unknown:      byAttribute("allocation_id", "{unknown}"),
+	ByHours: {
+		logColumns + `WHERE LogAttributes['allocation_id'] = '{allocation}' AND ` + between("{from}", "{to}") + ` ORDER BY Timestamp`,
+		spanColumns + `WHERE SpanAttributes['allocation_id'] = '{allocation}' AND Timestamp >= toDateTime({from}) AND Timestamp < toDateTime({to}) ORDER BY Timestamp`,
+	},
+	Unknown: byAttribute("allocation_id", "{unknown}"),
 	ByNode: {
 		logColumns + `WHERE ResourceAttributes['node_id'] = '{node}' AND ` + window("86400") + ` ORDER BY Timestamp`,
 		logColumns + `WHERE LogAttributes['node_id'] = '{node}' AND ` + window("86400") + ` ORDER BY Timestamp`,
@@ -95,7 +99,10 @@ func byAttribute(name, value string) []string {
 	}
 }
 
-func window(seconds string) string {
-	return `toStartOfFiveMinutes(Timestamp) >= toStartOfFiveMinutes(toDateTime({from})) AND toStartOfFiveMinutes(Timestamp) <= toStartOfFiveMinutes(toDateTime({from}) + ` + seconds +
-		`) AND Timestamp >= toDateTime({from}) AND Timestamp < toDateTime({from}) + ` + seconds
+func window(seconds string) string { return between("{from}", "{from} + "+seconds) }
+
+// between is how the exporter's README asks for a time.
+func between(from, to string) string {
+	return `toStartOfFiveMinutes(Timestamp) >= toStartOfFiveMinutes(toDateTime(` + from + `)) AND toStartOfFiveMinutes(Timestamp) <= toStartOfFiveMinutes(toDateTime(` + to +
+		`)) AND Timestamp >= toDateTime(` + from + `) AND Timestamp < toDateTime(` + to + `)`
 }

@@ -89,10 +89,10 @@ const (
 	rivalLogs = `INSERT INTO otel_logs (Timestamp, TraceId, SpanId, TraceFlags, SeverityText, SeverityNumber, ServiceName, Body,
 ResourceSchemaUrl, ResourceAttributes, ScopeSchemaUrl, ScopeName, ScopeVersion, ScopeAttributes, LogAttributes, EventName)
 SELECT time, trace_id, span_id, 0, severity_text, severity, service, body, '', resource, '', scope, '', map(), mapConcat(attrs, stamped), name
-FROM /* ours */.events WHERE signal = 'log' AND /* part */`
+FROM /* ours */.records WHERE signal = 'log' AND /* part */`
 	rivalSpans = `INSERT INTO otel_traces (Timestamp, TraceId, SpanId, ParentSpanId, TraceState, SpanName, SpanKind, ServiceName, ResourceAttributes,
 ScopeName, ScopeVersion, SpanAttributes, Duration, StatusCode, StatusMessage)
 SELECT time, trace_id, span_id, parent_span_id, '', name, initcap(span_kind), service, resource, scope, '', attrs,
 toUInt64(toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(time)), initcap(toString(status)), status_message
-FROM /* ours */.events WHERE signal = 'span' AND /* part */`
+FROM /* ours */.records WHERE signal = 'span' AND /* part */`
 )

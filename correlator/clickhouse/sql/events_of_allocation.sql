@@ -1,8 +1,6 @@
 -- The allocation's own ranges, one in every two hours that it was heard of.
-SELECT toString(signal), time, end_time, observed_delay, ingested_time, service, scope, name, severity, severity_text, body,
-       trace_id, span_id, parent_span_id, span_kind, status, status_message, span_events,
-       resource_json, attrs_rest, attrs_lifted, stamped_rest, stamped_lifted,
-       allocation_id, workflow_id, correlation_id, node_id, node_instance_id, request_id, task_id, claim_id, boot_id, outbox_id, resource_uid, provider_job, via
+SELECT toString(signal), time, observed_delay, ingested_time, service, name, severity, body, trace_id, span_id,
+       allocation_id, workflow_id, correlation_id, node_id, node_instance_id, keys_rest, form_json, resource_json, attrs_rest, extra_json
 FROM events
 WHERE allocation_id = {allocation:String} AND minute >= {first_minute:Int64} AND minute <= {last_minute:Int64}
   AND observed_time <= {as_of:DateTime64(9, 'UTC')}

@@ -1,9 +1,7 @@
 -- What a search looks for, the newest first. What it does not ask for is an empty parameter, and is gone
 -- from the condition before indexes are chosen. minute is what the primary key goes by. /* whose */ is one of the conditions words_*.sql.
-SELECT toString(key), toString(signal), time, end_time, observed_delay, ingested_time, service, scope, name, severity, severity_text, body,
-       trace_id, span_id, parent_span_id, span_kind, status, status_message, span_events,
-       resource_json, attrs_rest, attrs_lifted, stamped_rest, stamped_lifted,
-       allocation_id, workflow_id, correlation_id, node_id, node_instance_id, request_id, task_id, claim_id, boot_id, outbox_id, resource_uid, provider_job, via
+SELECT toString(key), toString(signal), time, observed_delay, ingested_time, service, name, severity, body, trace_id, span_id,
+       allocation_id, workflow_id, correlation_id, node_id, node_instance_id, keys_rest, form_json, resource_json, attrs_rest, extra_json
 FROM events
 WHERE ingested_time <= fromUnixTimestamp64Nano({mark:Int64}, 'UTC')
   AND time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')

@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS states
     allocation_id String CODEC(ZSTD(1)),
     time          DateTime64(9, 'UTC') CODEC(T64, ZSTD(1)),
     state         LowCardinality(String) CODEC(ZSTD(1)),
-    key           FixedString(16) CODEC(ZSTD(1)),
+    key           FixedString(12) CODEC(ZSTD(1)),
     reason        String CODEC(ZSTD(1)),
     observed_time DateTime64(9, 'UTC') CODEC(T64, ZSTD(1)),
     ingested_time DateTime64(9, 'UTC') CODEC(ZSTD(1))

@@ -2,7 +2,7 @@
 -- them; a record that names two of a kind may have more identifiers than are linked.
 CREATE MATERIALIZED VIEW IF NOT EXISTS whereabouts_feed TO whereabouts AS
 SELECT
-    arrayJoin(arrayFilter(k -> NOT endsWith(k, ':') AND NOT startsWith(k, 'allocation:'), if(allocation_id != '' AND via IN ('', 'explicit') AND empty(keys_rest),
+    arrayJoin(arrayFilter(k -> NOT endsWith(k, ':') AND NOT startsWith(k, 'allocation:'), if(allocation_id != '' AND via IN ('', 'explicit') AND arrayUniq(arrayMap(k -> substring(k, 1, position(k, ':')), keys)) = length(keys),
         [concat('node:', node_id), concat('node_instance:', node_instance_id), concat('boot:', boot_id)], keys))) AS key,
     allocation_id,
     min(minute) AS first_minute,

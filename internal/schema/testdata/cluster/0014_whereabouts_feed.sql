@@ -1,6 +1,6 @@
 CREATE MATERIALIZED VIEW IF NOT EXISTS whereabouts_feed ON CLUSTER main TO whereabouts_local AS
 SELECT
-    arrayJoin(arrayFilter(k -> NOT endsWith(k, ':') AND NOT startsWith(k, 'allocation:'), if(allocation_id != '' AND via IN ('', 'explicit') AND empty(keys_rest),
+    arrayJoin(arrayFilter(k -> NOT endsWith(k, ':') AND NOT startsWith(k, 'allocation:'), if(allocation_id != '' AND via IN ('', 'explicit') AND arrayUniq(arrayMap(k -> substring(k, 1, position(k, ':')), keys)) = length(keys),
         [concat('node:', node_id), concat('node_instance:', node_instance_id), concat('boot:', boot_id)], keys))) AS key,
     allocation_id,
     min(minute) AS first_minute,

@@ -42,5 +42,5 @@ AS SELECT
     map() AS ScopeAttributes,
     mapConcat(attrs, stamped) AS LogAttributes,
     name AS EventName
-FROM events
+FROM records
 WHERE signal = 'log';

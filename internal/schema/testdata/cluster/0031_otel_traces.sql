@@ -47,5 +47,5 @@ SELECT
     [] AS `Links.SpanId`,
     [] AS `Links.TraceState`,
     [] AS `Links.Attributes`
-FROM events
+FROM records
 WHERE signal = 'span';
