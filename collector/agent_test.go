@@ -143,7 +143,7 @@ func TestAgentJournal(t *testing.T) {
 		return err
 	})
 	say("remote error: tls: expired certificate")
-	agent.reaches(conn, `SELECT count() FROM events WHERE body = 'remote error: tls: expired certificate' AND service = 'node-agent' AND severity = 17
+	agent.reaches(conn, `SELECT count() FROM records WHERE body = 'remote error: tls: expired certificate' AND service = 'node-agent' AND severity = 17
 AND node_id = 'n-1' AND node_instance_id = 'i-1' AND length(attrs['boot_id']) = 32`, 1)
 
 	// What is said while the agent is down is read from where it stopped.

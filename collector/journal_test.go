@@ -130,7 +130,7 @@ AND attrs['boot_id'] = '0123456789abcdef0123456789abcdef' AND resource['host.nam
 	} {
 		t.Run(want.what, func(t *testing.T) {
 			agent.t = t
-			agent.reachesWithin(20*time.Second, conn, "SELECT count() FROM events WHERE "+want.where+ours, 1)
+			agent.reachesWithin(20*time.Second, conn, "SELECT count() FROM records WHERE "+want.where+ours, 1)
 		})
 	}
 	agent.t = t

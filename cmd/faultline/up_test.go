@@ -375,7 +375,7 @@ func everythingIsThereOnce(t *testing.T, cfg upConfig, exports []string) {
 	}
 	lost := 0
 	for _, r := range emitted {
-		if !stored[strings.TrimPrefix(record.Ref(r.Key()), "e-")] {
+		if !stored[r.Key()[:record.KeyDigits]] {
 			lost++
 		}
 	}
