@@ -30,7 +30,7 @@ func (l *Library) search(ctx context.Context, q correlator.Query, before correla
 	if q.From != 0 {
 		part.from = q.From
 	}
-	p, some, err := l.searchParams(ctx, q, part)
+	p, attrs, some, err := l.searchParams(ctx, q, part)
 	if err != nil || !some {
 		return err
 	}
@@ -39,7 +39,7 @@ func (l *Library) search(ctx context.Context, q correlator.Query, before correla
 		if q.Text == "" {
 			whose = "words_any"
 		}
-		sources = append(sources, &source{query: "search", whose: whose, params: p, words: telling(q.Words()), after: before})
+		sources = append(sources, &source{query: "search", whose: whose, params: p, words: telling(q.Words()), attrs: attrs, after: before})
 		if q.Text == "" {
 			break
 		}
@@ -99,39 +99,37 @@ func stampedOn(r *record.Record, keys identity.Keys) identity.Resolution {
 	return out
 }
 
-// searchParams are the parameters of a query; some is false where nothing can be found.
-func (l *Library) searchParams(ctx context.Context, q correlator.Query, part stretch) (p params, some bool, err error) {
+// searchParams are the parameters of a query, and the attributes that are no identifiers; some is false where nothing can be found.
+func (l *Library) searchParams(ctx context.Context, q correlator.Query, part stretch) (p params, attrs record.Attrs, some bool, err error) {
 	services := q.Services
 	if q.Layer != "" {
 		in, err := l.servicesOf(ctx, q.Layer, part)
 		if err != nil {
-			return nil, false, err
+			return nil, nil, false, err
 		}
 		if len(services) > 0 {
 			in = slices.DeleteFunc(in, func(s string) bool { return !slices.Contains(services, s) })
 		}
 		if services = in; len(services) == 0 {
-			return nil, false, nil
+			return nil, nil, false, nil
 		}
 	}
 	p = params{"severity": q.Severity, "services": list(services), "words": list(q.Words())}
 	for kind := identity.Allocation; kind.Attribute() != ""; kind++ {
 		p[kind.Attribute()] = ""
 	}
-	var names, values []string
 	for _, a := range q.Attrs {
 		before, known := p[a.Key]
 		switch {
 		case identity.KindOfAttribute(a.Key) == identity.NoKind:
-			names, values = append(names, a.Key), append(values, a.Value)
+			attrs = append(attrs, a)
 		case known && before != "" && before != plain(a.Value) || a.Value == "":
-			return nil, false, nil // one record has one first identifier of a kind
+			return nil, nil, false, nil // one record has one first identifier of a kind
 		default:
 			p[a.Key] = plain(a.Value)
 		}
 	}
-	p["names"], p["values"] = list(names), list(values)
-	return p, true, nil
+	return p, attrs, true, nil
 }
 
 // servicesOf are the services of which some records may be in a layer: deciding is each record's matter.

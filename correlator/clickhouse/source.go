@@ -44,7 +44,8 @@ type source struct {
 	query  string // name of the query, "" is reading
 	whose  string // name of the condition
 	params params
-	words  []string // of which each has to be there, for a condition on each
+	words  []string     // of which each has to be there, for a condition on each
+	attrs  record.Attrs // likewise
 	lies   *whereabouts
 
 	rows  []row // fetched, in order
@@ -126,7 +127,7 @@ func (s *source) fetch(ctx context.Context, l *Library, part stretch) ([]row, er
 	for k, v := range s.params {
 		p[k] = v
 	}
-	text = s.lies.into(forEach(text, s.words, p), p)
+	text = s.lies.into(everyAttribute(forEach(text, s.words, p), s.attrs, p), p)
 	settings := maps.Clone(readingSettings)
 	maps.Copy(settings, part.settings)
 	rows, err := l.ask(ctx, text, p, settings)
@@ -175,6 +176,23 @@ func forEach(text string, words []string, p params) string {
 			name := fmt.Sprintf("word%d", i)
 			p[name] = plain(w)
 			out.WriteString(strings.ReplaceAll(line, "{word:", "{"+name+":"))
+		}
+	}
+	return out.String()
+}
+
+// everyAttribute repeats the lines that end in "-- every attribute".
+func everyAttribute(text string, attrs record.Attrs, p params) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasSuffix(line, "-- every attribute\n") {
+			out.WriteString(line)
+			continue
+		}
+		for i, a := range attrs {
+			name, value := fmt.Sprintf("name%d", i), fmt.Sprintf("value%d", i)
+			p[name], p[value] = plain(a.Key), plain(a.Value)
+			out.WriteString(strings.NewReplacer("{name:", "{"+name+":", "{value:", "{"+value+":").Replace(line))
 		}
 	}
 	return out.String()

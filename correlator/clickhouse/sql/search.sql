@@ -1,5 +1,6 @@
 -- What a search looks for, the newest first. What it does not ask for is an empty parameter, and is gone
 -- from the condition before indexes are chosen. minute is what the primary key goes by. /* whose */ is one of the conditions words_*.sql.
+-- An attribute is a condition of its own, with a constant name: the store looks into each resource once then, not into each row's.
 SELECT toString(key), toString(signal), time, observed_delay, ingested_time, service, name, severity, body, trace_id, span_id,
        allocation_id, workflow_id, correlation_id, node_id, node_instance_id, keys_rest, form_json, resource_json, attrs_rest, extra_json
 FROM events
@@ -21,7 +22,7 @@ WHERE ingested_time <= fromUnixTimestamp64Nano({mark:Int64}, 'UTC')
   AND ({resource_uid:String} = '' OR resource_uid = {resource_uid:String})
   AND ({provider_job:String} = '' OR provider_job = {provider_job:String})
   AND ({trace_id:String} = '' OR trace_id = {trace_id:String})
-  AND (empty({names:Array(String)}) OR arrayAll((k, v) -> attrs_rest[k] = v OR JSONExtractString(resource_json, k) = v, {names:Array(String)}, {values:Array(String)}))
+  AND (attrs_rest[{name:String}] = {value:String} OR JSONExtractString(resource_json, {name:String}) = {value:String}) -- every attribute
   AND /* whose */
   AND (time, service, key) < (fromUnixTimestamp64Nano({after:Int64}, 'UTC'), {after_source:String}, {after_key:String})
 ORDER BY time DESC, service DESC, key DESC
