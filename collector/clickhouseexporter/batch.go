@@ -37,7 +37,7 @@ type batch struct {
 
 	latest     record.Attrs // the resource whose text is latestText
 	latestText string
-	forms      map[form]string // as JSON
+	forms      map[record.Form]string // as JSON
 }
 
 // idColumns are the identifiers with a column of their own, in the order of eventColumns. trace_id is
@@ -55,7 +55,7 @@ var idKinds = [...]identity.Kind{
 
 // newBatch has room for so many rows; values longer than limit bytes are cut.
 func newBatch(rows, limit int) *batch {
-	b := &batch{clipper: clipper{limit: limit}, forms: map[form]string{}}
+	b := &batch{clipper: clipper{limit: limit}, forms: map[record.Form]string{}}
 	for _, s := range []*[]string{
 		&b.key, &b.signal, &b.service, &b.name, &b.body, &b.traceID, &b.spanID, &b.form, &b.resource, &b.extra, &b.digests,
 	} {
@@ -94,7 +94,7 @@ func (b *batch) add(r *record.Record, key string) {
 		b.ids[i] = append(b.ids[i], ids[i])
 	}
 	b.keys = append(b.keys, keysWithout(r, &ids))
-	f := form{Scope: r.Scope, SeverityText: r.SeverityText}
+	f := record.Form{Scope: r.Scope, SeverityText: r.SeverityText}
 	f.Via, _ = r.Stamped.Get(viaAttribute)
 	var attrs, stamped pairs
 	attrs, f.Attrs = b.lift(r.Attrs, &ids, "")

@@ -7,18 +7,9 @@ import (
 	"github.com/faultline-io/faultline/internal/record"
 )
 
-// form is what many records of a service have in common beside their resource: a dictionary's entry.
-type form struct {
-	Scope        string `json:"scope,omitempty"`
-	SeverityText string `json:"severity_text,omitempty"`
-	Attrs        string `json:"attrs,omitempty"`   // the names of attributes that are the row's identifiers, joined by commas
-	Stamped      string `json:"stamped,omitempty"` // the same of what was stamped
-	Via          string `json:"via,omitempty"`
-}
-
 // formText is a form as JSON, "" where there is nothing to say.
-func (b *batch) formText(f form) string {
-	if f == (form{}) {
+func (b *batch) formText(f record.Form) string {
+	if f == (record.Form{}) {
 		return ""
 	}
 	text, known := b.forms[f]
@@ -29,23 +20,12 @@ func (b *batch) formText(f form) string {
 	return text
 }
 
-// extra is what few records have: what only a span says, and what was stamped and is no identifier.
-type extra struct {
-	Took    int64              `json:"took,omitempty"` // from its start to its end, nanoseconds; wraps
-	Parent  string             `json:"parent,omitempty"`
-	Kind    string             `json:"kind,omitempty"`
-	Status  string             `json:"status,omitempty"`
-	Message string             `json:"message,omitempty"`
-	Events  []record.SpanEvent `json:"events,omitempty"`
-	Stamped map[string]string  `json:"stamped,omitempty"`
-}
-
 // extraText is what only few records have as JSON, "" for most.
 func extraText(r *record.Record, stamped pairs) string {
 	if r.Signal == record.Log && len(stamped) == 0 {
 		return ""
 	}
-	x := extra{Parent: r.ParentID, Kind: r.SpanKind, Status: r.Status, Message: r.StatusMessage, Events: r.Events}
+	x := record.Extra{Parent: r.ParentID, Kind: r.SpanKind, Status: r.Status, Message: r.StatusMessage, Events: r.Events}
 	if r.Signal == record.Span {
 		x.Took = r.End - r.Time
 	}

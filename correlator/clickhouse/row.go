@@ -26,27 +26,7 @@ var idColumns = [...]string{
 type scanner struct {
 	text     string // of the latest resource
 	resource record.Attrs
-	forms    map[string]form
-}
-
-// form is what many records have in common beside their resource; see the exporter.
-type form struct {
-	Scope        string `json:"scope"`
-	SeverityText string `json:"severity_text"`
-	Attrs        string `json:"attrs"`   // the names of attributes that are the row's identifiers, joined by commas
-	Stamped      string `json:"stamped"` // the same of what was stamped
-	Via          string `json:"via"`
-}
-
-// extra is what few records have: what only a span says, and what was stamped and is no identifier.
-type extra struct {
-	Took    int64              `json:"took"` // nanoseconds
-	Parent  string             `json:"parent"`
-	Kind    string             `json:"kind"`
-	Status  string             `json:"status"`
-	Message string             `json:"message"`
-	Events  []record.SpanEvent `json:"events"`
-	Stamped map[string]string  `json:"stamped"`
+	forms    map[string]record.Form
 }
 
 // scan makes a record of a row's columns: signal, time, … extra_json, as the queries list them. What stands before
@@ -77,7 +57,7 @@ func (s *scanner) scan(rows driver.Rows, before ...any) (*record.Record, error) 
 		return nil, err
 	}
 	r.Scope, r.SeverityText = f.Scope, f.SeverityText
-	x := extra{}
+	x := record.Extra{}
 	if few != "" {
 		if err := json.Unmarshal([]byte(few), &x); err != nil {
 			return nil, fmt.Errorf("extra_json: %w", err)
@@ -124,7 +104,7 @@ func identifier(name string, ids *[len(idColumns)]string, keys []string, via str
 }
 
 // form reads a form from JSON.
-func (s *scanner) form(text string) (form, error) {
+func (s *scanner) form(text string) (record.Form, error) {
 	f, known := s.forms[text]
 	if known || text == "" {
 		return f, nil
@@ -133,7 +113,7 @@ func (s *scanner) form(text string) (form, error) {
 		return f, fmt.Errorf("form_json: %w", err)
 	}
 	if s.forms == nil {
-		s.forms = map[string]form{}
+		s.forms = map[string]record.Form{}
 	}
 	s.forms[text] = f
 	return f, nil

@@ -166,33 +166,36 @@ func statement(name, whose string) (string, error) {
 
 // forEach repeats the lines that end in "-- each" for every word, since indexes of words understand one at a time.
 func forEach(text string, words []string, p params) string {
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		if !strings.HasSuffix(line, "-- each\n") {
-			out.WriteString(line)
-			continue
-		}
-		for i, w := range words {
-			name := fmt.Sprintf("word%d", i)
-			p[name] = plain(w)
-			out.WriteString(strings.ReplaceAll(line, "{word:", "{"+name+":"))
-		}
-	}
-	return out.String()
+	return repeated(text, "-- each\n", len(words), func(i int) *strings.Replacer {
+		name := fmt.Sprintf("word%d", i)
+		p[name] = plain(words[i])
+		return strings.NewReplacer("{word:", "{"+name+":")
+	})
 }
 
 // everyAttribute repeats the lines that end in "-- every attribute".
 func everyAttribute(text string, attrs record.Attrs, p params) string {
+	return repeated(text, "-- every attribute\n", len(attrs), func(i int) *strings.Replacer {
+		name, value := fmt.Sprintf("name%d", i), fmt.Sprintf("value%d", i)
+		p[name], p[value] = plain(attrs[i].Key), plain(attrs[i].Value)
+		return strings.NewReplacer("{name:", "{"+name+":", "{value:", "{"+value+":")
+	})
+}
+
+// repeated has the lines that end in a mark n times, each with the parameters' names of its turn.
+func repeated(text, mark string, n int, names func(i int) *strings.Replacer) string {
+	turns := make([]*strings.Replacer, n)
+	for i := range turns {
+		turns[i] = names(i)
+	}
 	var out strings.Builder
 	for line := range strings.Lines(text) {
-		if !strings.HasSuffix(line, "-- every attribute\n") {
+		if !strings.HasSuffix(line, mark) {
 			out.WriteString(line)
 			continue
 		}
-		for i, a := range attrs {
-			name, value := fmt.Sprintf("name%d", i), fmt.Sprintf("value%d", i)
-			p[name], p[value] = plain(a.Key), plain(a.Value)
-			out.WriteString(strings.NewReplacer("{name:", "{"+name+":", "{value:", "{"+value+":").Replace(line))
+		for _, turn := range turns {
+			out.WriteString(turn.Replace(line))
 		}
 	}
 	return out.String()
