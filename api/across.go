@@ -41,7 +41,7 @@ type Reasoned struct {
 // standings are what is known of all allocations: the kept verdicts, or where none are kept those of the
 // allocations that were heard of last, judged now.
 func (s *Server) standings(c echo.Context) (list []correlator.Standing, examined int, asOf int64, err error) {
-	if asOf, err = asOfParam(c); err != nil {
+	if asOf, err = instant(c, "as_of"); err != nil {
 		return nil, 0, 0, err
 	}
 	ctx := c.Request().Context()
@@ -52,18 +52,6 @@ func (s *Server) standings(c echo.Context) (list []correlator.Standing, examined
 	}
 	list, err = correlator.StandingsOf(ctx, s.library, s.profile, s.rules, asOf, judgedOnRead)
 	return list, len(list), asOf, err
-}
-
-func asOfParam(c echo.Context) (int64, error) {
-	value := c.QueryParam("as_of")
-	if value == "" {
-		return 0, nil
-	}
-	t, err := time.Parse(time.RFC3339Nano, value)
-	if err != nil {
-		return 0, invalid("as_of", fmt.Sprintf("%q is no RFC 3339 time, such as 2026-03-02T10:04:11Z", value))
-	}
-	return t.UnixNano(), nil
 }
 
 // layerParam is the layer that a question is narrowed to, "" for all.
@@ -167,7 +155,7 @@ func (s *Server) reasoning(c echo.Context) error {
 	if !identity.ValidID(id) {
 		return invalid("id", "is no identifier: empty, over 512 bytes, or with control characters")
 	}
-	asOf, err := asOfParam(c)
+	asOf, err := instant(c, "as_of")
 	if err != nil {
 		return err
 	}

@@ -101,13 +101,14 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%v", body)
 	}
 	for path, want := range map[string]int{
-		"/api/v1/allocations/nobody/history":      http.StatusNotFound,
-		"/api/v1/allocations/a-1/history?limit=x": http.StatusBadRequest,
-		"/api/v1/allocations/nobody/reasoning":    http.StatusNotFound,
-		"/api/v1/stuck?layer=nova":                http.StatusBadRequest,
-		"/api/v1/stuck?as_of=soon":                http.StatusBadRequest,
-		"/api/v1/incidents?victims=0":             http.StatusBadRequest,
-		"/api/v1/incidents?open=perhaps":          http.StatusBadRequest,
+		"/api/v1/allocations/nobody/history":       http.StatusNotFound,
+		"/api/v1/allocations/a-1/history?limit=x":  http.StatusBadRequest,
+		"/api/v1/allocations/nobody/reasoning":     http.StatusNotFound,
+		"/api/v1/stuck?layer=nova":                 http.StatusBadRequest,
+		"/api/v1/stuck?as_of=soon":                 http.StatusBadRequest,
+		"/api/v1/stuck?as_of=9999-12-31T00:00:00Z": http.StatusBadRequest,
+		"/api/v1/incidents?victims=0":              http.StatusBadRequest,
+		"/api/v1/incidents?open=perhaps":           http.StatusBadRequest,
 	} {
 		if code, kind, _ := get(t, h, path); code != want || kind != "application/problem+json" {
 			t.Errorf("%s: %d %s, want %d", path, code, kind, want)

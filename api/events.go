@@ -137,15 +137,26 @@ func severityParam(c echo.Context) (int, error) {
 // times are the range of stamped times of a question, and as of which ingested time it is asked.
 func times(c echo.Context) (from, to, asOf int64, err error) {
 	for name, at := range map[string]*int64{"from": &from, "to": &to, "as_of": &asOf} {
-		text := c.QueryParam(name)
-		if text == "" {
-			continue
+		if *at, err = instant(c, name); err != nil {
+			return 0, 0, 0, err
 		}
-		t, err := time.Parse(time.RFC3339Nano, text)
-		if err != nil || t.Year() < 1900 || t.Year() > 2261 {
-			return 0, 0, 0, invalid(name, fmt.Sprintf("%q is no RFC 3339 time, such as 2026-03-02T10:04:11Z", text))
-		}
-		*at = t.UnixNano()
 	}
 	return from, to, asOf, nil
+}
+
+// instant is a time that a question names, Unix nanoseconds, 0 where it names none. What nanoseconds cannot count would be some
+// other time, so it is refused.
+func instant(c echo.Context, name string) (int64, error) {
+	text := c.QueryParam(name)
+	if text == "" {
+		return 0, nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	switch {
+	case err != nil:
+		return 0, invalid(name, fmt.Sprintf("%q is no RFC 3339 time, such as 2026-03-02T10:04:11Z", text))
+	case t.Year() < 1900 || t.Year() > 2261:
+		return 0, invalid(name, fmt.Sprintf("%q is not between the years 1900 and 2261", text))
+	}
+	return t.UnixNano(), nil
 }

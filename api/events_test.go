@@ -55,6 +55,7 @@ func TestProblemsOfRecords(t *testing.T) {
 		"/api/v1/events?allocation_id=a-1&node_id=n-7":                                       "name one",
 		"/api/v1/events?allocation_id=a%00b":                                                 "identifier",
 		"/api/v1/events?allocation_id=a-1&from=yesterday":                                    "RFC 3339",
+		"/api/v1/events?allocation_id=a-1&to=2300-01-01T00:00:00Z":                           "between the years 1900 and 2261",
 		"/api/v1/events?allocation_id=a-1&limit=1001":                                        "from 1 to 1000",
 		"/api/v1/events?allocation_id=a-1&cursor=x":                                          "no cursor of this question",
 		"/api/v1/events?node_id=n-7&limit=2&cursor=" + cursor:                                "of another question",

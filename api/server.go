@@ -107,13 +107,9 @@ func (s *Server) allocation(part func(correlator.Allocation) any) echo.HandlerFu
 		if !identity.ValidID(id) {
 			return invalid("id", "is no identifier: empty, over 512 bytes, or with control characters")
 		}
-		asOf := int64(0)
-		if text := c.QueryParam("as_of"); text != "" {
-			t, err := time.Parse(time.RFC3339Nano, text)
-			if err != nil {
-				return invalid("as_of", fmt.Sprintf("%q is no RFC 3339 time, such as 2026-03-02T10:04:11Z", text))
-			}
-			asOf = t.UnixNano()
+		asOf, err := instant(c, "as_of")
+		if err != nil {
+			return err
 		}
 		a, err := correlator.Judgement(c.Request().Context(), s.library, s.profile, s.rules, id, asOf)
 		if err != nil {

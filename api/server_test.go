@@ -100,15 +100,16 @@ func TestAnswers(t *testing.T) {
 func TestProblems(t *testing.T) {
 	h := handler(t, plain)
 	for path, want := range map[string]int{
-		"/api/v1/allocations/nobody/verdict":              http.StatusNotFound,
-		"/api/v1/resolve?id=nobody":                       http.StatusNotFound,
-		"/api/v1/resolve":                                 http.StatusBadRequest,
-		"/api/v1/allocations?limit=many":                  http.StatusBadRequest,
-		"/api/v1/allocations?limit=0":                     http.StatusBadRequest,
-		"/api/v1/allocations/a-1?as_of=soon":              http.StatusBadRequest,
-		"/api/v1/allocations/" + strings.Repeat("x", 600): http.StatusBadRequest,
-		"/api/v1/allocations/a%00b":                       http.StatusBadRequest,
-		"/api/v2":                                         http.StatusNotFound,
+		"/api/v1/allocations/nobody/verdict":                 http.StatusNotFound,
+		"/api/v1/resolve?id=nobody":                          http.StatusNotFound,
+		"/api/v1/resolve":                                    http.StatusBadRequest,
+		"/api/v1/allocations?limit=many":                     http.StatusBadRequest,
+		"/api/v1/allocations?limit=0":                        http.StatusBadRequest,
+		"/api/v1/allocations/a-1?as_of=soon":                 http.StatusBadRequest,
+		"/api/v1/allocations/a-1?as_of=0001-01-01T00:00:00Z": http.StatusBadRequest,
+		"/api/v1/allocations/" + strings.Repeat("x", 600):    http.StatusBadRequest,
+		"/api/v1/allocations/a%00b":                          http.StatusBadRequest,
+		"/api/v2":                                            http.StatusNotFound,
 	} {
 		code, kind, body := get(t, h, path)
 		if code != want || kind != "application/problem+json" || body["title"] == "" || body["status"] != float64(want) {
