@@ -4,7 +4,7 @@ SHELL := /bin/bash
 
 GO       ?= go
 DATA     ?= data
-BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner
+BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner faultline-lab
 export CGO_ENABLED := 0
 
 .PHONY: lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-durability bench-provisioner examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
@@ -17,7 +17,7 @@ up: ## build, set up and run everything on this machine; Ctrl-C stops it
 	@$(MAKE) --no-print-directory build
 	@exec bin/faultline up --data $(DATA)
 
-build: $(addprefix bin/,$(BINARIES)) ## the four programs, in bin/
+build: $(addprefix bin/,$(BINARIES)) ## the five programs, in bin/
 
 $(addprefix bin/,$(BINARIES)): bin/%:
 	@begun=$$(date +%s); said=0; $(GO) build -trimpath -o $@ ./cmd/$* & build=$$!; \
@@ -29,8 +29,8 @@ test: ## every test
 	@$(GO) run ./cmd/faultline setup
 	$(GO) test -timeout 20m ./...
 
-test-stories: ## every scenario through the store, not just every fifth
-	FAULTLINE_EVERY_STORY=1 $(GO) test -count=1 -run TestTheStoreAndTheFileAgree ./correlator/clickhouse
+test-stories: ## every scenario through the store, not just every fifth, stamped and unstamped; half an hour
+	FAULTLINE_EVERY_STORY=both $(GO) test -count=1 -timeout 90m -run TestTheStoreAndTheFileAgree ./correlator/clickhouse
 
 test-ocb: ## build the Collector Builder's manifests and run what comes out (ordinary tests do, too)
 	$(GO) test -count=1 -v -run 'TestAnyonesBuild|TestOurOwnManifest' ./collector
@@ -52,7 +52,7 @@ bench-verdict: ## what a verdict costs, by size of the allocation, up to a milli
 	FAULTLINE_VERDICT_RUNS=100 FAULTLINE_VERDICT_RECORDS=1000000 $(GO) test -count=1 -v -run 'TestVerdictSpeed|TestLargeAllocations' ./correlator
 
 bench: build ## the figures of docs/benchmarks.md: all of it from end to end, the identity processor, verdicts, the store; half an hour
-	bin/faultline bench
+	bin/faultline-lab bench
 	$(MAKE) --no-print-directory bench-identity bench-verdict bench-store
 
 bench-identity: ## the identity processor beside its rivals; memory, churn; 10,000 schedules against the oracle and beside "now"
@@ -71,19 +71,19 @@ bench-durability: bin/faultline-collector ## 200 kills under load, an outage of 
 	  $(GO) test -count=1 -v -timeout 90m -run 'TestKilledAtRandom|TestLongOutage|TestLossOfPower|TestDisk' ./collector
 
 bench-provisioner: ## 2,000 allocations at once on SQLite and 10,000 on PostgreSQL, 500 kills of each, what telemetry adds to a move
-	$(GO) run ./internal/soak/bench $(ARGS)
+	$(GO) run ./soak/bench $(ARGS)
 
 bench-live: ## judging as records arrive: 10,000 live allocations, 2,000 events/s, without a store and with one
 	FAULTLINE_LIVE=1 $(GO) test -count=1 -v -timeout 20m -run 'TestLiveLoad|TestLiveStore' ./correlator/live
-	FAULTLINE_LIVE=1 $(GO) test -count=1 -v -run TestADeskIsBounded ./correlator
+	FAULTLINE_LIVE=1 $(GO) test -count=1 -v -run TestAWorkingSetIsBounded ./correlator/live
 bench-store: build ## the store beside the contrib exporter's tables; ROWS=10000000 for the full size, DIR for its data
-	bin/faultline bench store --rows $(or $(ROWS),1000000) $(if $(DIR),--dir $(DIR))
+	bin/faultline-lab bench store --rows $(or $(ROWS),1000000) $(if $(DIR),--dir $(DIR))
 
-lab-score: build ## every fault that the lab can make, beside healthy load, and what is said of it; about ten minutes
-	bin/faultline lab score
+lab-score: build ## every fault that the lab can make, beside healthy load, and what is said of it; half an hour
+	bin/faultline-lab score
 
 examples: build ## make examples/ anew, with the lab
-	bin/faultline lab examples examples
+	bin/faultline-lab examples examples
 
 clean: ## remove bin/ and data/
 	rm -rf bin $(DATA)

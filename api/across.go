@@ -10,11 +10,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/incident"
 	"github.com/faultline-io/faultline/internal/identity"
 )
-
-// judgedOnRead bounds how many allocations are judged for one question where nobody keeps verdicts.
-const judgedOnRead = 200
 
 // across adds the questions over many allocations, and those about a verdict's past and reasons.
 func (s *Server) across(v1 *echo.Group) {
@@ -38,20 +36,13 @@ type Reasoned struct {
 	Reasoning correlator.Reasoning `json:"reasoning"`
 }
 
-// standings are what is known of all allocations: the kept verdicts, or where none are kept those of the
-// allocations that were heard of last, judged now.
-func (s *Server) standings(c echo.Context) (list []correlator.Standing, examined int, asOf int64, err error) {
+// assessments are those of all allocations with something to tell, as of the time that was asked for.
+func (s *Server) assessments(c echo.Context) (list []correlator.Assessment, examined int, asOf int64, err error) {
 	if asOf, err = instant(c, "as_of"); err != nil {
 		return nil, 0, 0, err
 	}
-	ctx := c.Request().Context()
-	if ledger, ok := s.library.(correlator.Ledger); ok {
-		if list, examined, err = ledger.Standings(ctx, asOf); err != nil || examined > 0 {
-			return list, examined, asOf, err
-		}
-	}
-	list, err = correlator.StandingsOf(ctx, s.library, s.profile, s.rules, asOf, judgedOnRead)
-	return list, len(list), asOf, err
+	list, examined, err = s.answers.Assessments(c.Request().Context(), asOf)
+	return list, examined, asOf, err
 }
 
 // layerParam is the layer that a question is narrowed to, "" for all.
@@ -68,22 +59,22 @@ func (s *Server) stuck(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	standings, examined, asOf, err := s.standings(c)
+	assessments, examined, asOf, err := s.assessments(c)
 	if err != nil {
 		return err
 	}
-	list := correlator.ListStuck(standings, momentOf(standings, asOf))
+	list := incident.ListStuck(assessments, momentOf(assessments, asOf))
 	list.Examined = examined
-	list.Allocations = slices.DeleteFunc(list.Allocations, func(one correlator.StuckAllocation) bool { return layer != "" && one.Layer != layer })
+	list.Allocations = slices.DeleteFunc(list.Allocations, func(one incident.StuckAllocation) bool { return layer != "" && one.Layer != layer })
 	return c.JSON(http.StatusOK, list)
 }
 
 func (s *Server) drift(c echo.Context) error {
-	standings, examined, asOf, err := s.standings(c)
+	assessments, examined, asOf, err := s.assessments(c)
 	if err != nil {
 		return err
 	}
-	list := correlator.ListDrift(standings, momentOf(standings, asOf))
+	list := incident.ListDrift(assessments, momentOf(assessments, asOf))
 	list.Examined = examined
 	return c.JSON(http.StatusOK, list)
 }
@@ -103,25 +94,25 @@ func (s *Server) incidents(c echo.Context) error {
 			return invalid("open", fmt.Sprintf("%q is neither true nor false", value))
 		}
 	}
-	standings, examined, asOf, err := s.standings(c)
+	assessments, examined, asOf, err := s.assessments(c)
 	if err != nil {
 		return err
 	}
-	list := correlator.ListIncidents(standings, correlator.IncidentWindow, victims)
-	list.AsOf, list.Examined = correlator.Time(momentOf(standings, asOf)), examined
-	list.Incidents = slices.DeleteFunc(list.Incidents, func(in correlator.Incident) bool {
+	list := incident.NewList(assessments, incident.Window, victims)
+	list.AsOf, list.Examined = correlator.Time(momentOf(assessments, asOf)), examined
+	list.Incidents = slices.DeleteFunc(list.Incidents, func(in incident.Incident) bool {
 		return open && !in.Open || layer != "" && in.Layer != layer
 	})
 	return c.JSON(http.StatusOK, list)
 }
 
 // momentOf is the time of a list: as of which it was asked, else now.
-func momentOf(standings []correlator.Standing, asOf int64) int64 {
+func momentOf(assessments []correlator.Assessment, asOf int64) int64 {
 	if asOf != 0 {
 		return asOf
 	}
 	now := time.Now().UnixNano()
-	for _, s := range standings {
+	for _, s := range assessments {
 		now = max(now, int64(s.Verdict.AsOf))
 	}
 	return now
@@ -136,18 +127,11 @@ func (s *Server) history(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ledger, ok := s.library.(correlator.Ledger)
-	if !ok {
-		return correlator.ErrUnknown // nobody keeps verdicts here
-	}
-	revisions, err := ledger.History(c.Request().Context(), id, most)
+	revisions, err := s.answers.History(c.Request().Context(), id, most)
 	if err != nil {
 		return err
 	}
-	if len(revisions) == 0 {
-		return correlator.ErrUnknown
-	}
-	return c.JSON(http.StatusOK, History{id, correlator.Condense(revisions)})
+	return c.JSON(http.StatusOK, History{id, revisions})
 }
 
 func (s *Server) reasoning(c echo.Context) error {
@@ -159,7 +143,7 @@ func (s *Server) reasoning(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	a, why, err := correlator.Reasoned(c.Request().Context(), s.library, s.profile, s.rules, id, asOf)
+	a, why, err := s.answers.Explain(c.Request().Context(), id, asOf)
 	if err != nil {
 		return err
 	}

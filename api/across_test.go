@@ -1,40 +1,49 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/memory"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/story"
 )
 
-// kept is a library that keeps verdicts.
+// kept is a store that keeps verdicts.
 type kept struct {
-	correlator.Library
-	correlator.Records
-	correlator.Ledger
+	query.Store
+	history *memory.VerdictHistory
+}
+
+func (k kept) Assessments(ctx context.Context, asOf int64) ([]correlator.Assessment, int, error) {
+	return k.history.Assessments(ctx, asOf)
+}
+
+func (k kept) History(ctx context.Context, allocation string, most int) ([]correlator.Revision, error) {
+	return k.history.History(ctx, allocation, most)
 }
 
 // keep judges the tale twice, before and after its task was given up, and keeps both verdicts.
-func keep(t *testing.T) func(correlator.Library) correlator.Library {
-	return func(l correlator.Library) correlator.Library {
+func keep(t *testing.T) func(query.Store) query.Store {
+	return func(l query.Store) query.Store {
 		p, err := profile.Load("")
 		if err != nil {
 			t.Fatal(err)
 		}
-		ledger := &memory.Ledger{}
-		var before *correlator.Standing
+		history := &memory.VerdictHistory{}
+		var before *correlator.Assessment
 		for _, at := range []time.Duration{10*time.Hour + 2*time.Second, 10*time.Hour + 3*time.Minute} {
 			records, err := story.Parse(tale)
 			if err != nil {
 				t.Fatal(err)
 			}
 			moment := story.Day.Add(at).UnixNano()
-			s := correlator.Gather(records, nil, p, correlator.Moment{AsOf: moment}).Standings(rules.All())[0]
+			s := query.Assess(correlator.NewDataset(records, nil, p, correlator.AsOf{Until: moment}), rules.All())[0]
 			r, ok := correlator.Revise(before, s, nil)
 			if !ok {
 				t.Fatal("no change")
@@ -42,12 +51,12 @@ func keep(t *testing.T) func(correlator.Library) correlator.Library {
 			r.JudgedAt = correlator.Time(moment)
 			twice := r // by two replicas, while one hands over to the other
 			twice.JudgedAt++
-			if err := ledger.Write(t.Context(), []correlator.Revision{r, twice}); err != nil {
+			if err := history.Write(t.Context(), []correlator.Revision{r, twice}); err != nil {
 				t.Fatal(err)
 			}
 			before = &s
 		}
-		return kept{l, l.(correlator.Records), ledger}
+		return kept{l, history}
 	}
 }
 
@@ -94,7 +103,7 @@ func TestHistory(t *testing.T) {
 		t.Fatalf("%v", revisions)
 	}
 	last := revisions[1].(map[string]any)
-	if keysOf(last) != "allocation_id changed_by differs high_water judged_at standing why" {
+	if keysOf(last) != "allocation_id assessment changed_by differs high_water judged_at why" {
 		t.Errorf("%v", last)
 	}
 	if _, _, body := get(t, h, "/api/v1/allocations/a-1/history?limit=2"); len(body["revisions"].([]any)) != 1 {

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/record"
 )
@@ -27,7 +28,7 @@ func (s *Server) records(v1 *echo.Group) {
 
 // Events is a page of records.
 type Events struct {
-	Events []correlator.FullEvent `json:"events"`
+	Events []query.FullEvent `json:"events"`
 	// Next is the cursor of the next page, null after the last one.
 	Next *string `json:"next_cursor"`
 	// AsOf is the ingested time as of which all pages are read.
@@ -36,10 +37,10 @@ type Events struct {
 	Bounded bool `json:"bounded"`
 }
 
-func pageOf(p correlator.Page) Events {
-	out := Events{Events: make([]correlator.FullEvent, 0, len(p.Events)), AsOf: correlator.Time(p.AsOf), Bounded: p.Bounded}
+func pageOf(p query.Page) Events {
+	out := Events{Events: make([]query.FullEvent, 0, len(p.Events)), AsOf: correlator.Time(p.AsOf), Bounded: p.Bounded}
 	for _, e := range p.Events {
-		out.Events = append(out.Events, e.Full())
+		out.Events = append(out.Events, query.Full(e))
 	}
 	if p.Next != "" {
 		out.Next = &p.Next
@@ -53,11 +54,7 @@ var selected = []identity.Kind{
 }
 
 func (s *Server) events(c echo.Context) error {
-	library, ok := s.library.(correlator.Records)
-	if !ok {
-		return errNoRecords
-	}
-	var q correlator.Selection
+	var q query.Selection
 	var names []string
 	for _, kind := range selected {
 		names = append(names, kind.Attribute())
@@ -79,22 +76,15 @@ func (s *Server) events(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := correlator.ReadEvents(c.Request().Context(), library, q, c.QueryParam("cursor"), limit)
+	page, err := s.answers.Events(c.Request().Context(), q, c.QueryParam("cursor"), limit)
 	if err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, pageOf(page))
 }
 
-// errNoRecords says that the library gives stories alone.
-var errNoRecords = echo.NewHTTPError(http.StatusNotImplemented, "records cannot be read one by one here")
-
 func (s *Server) search(c echo.Context) error {
-	library, ok := s.library.(correlator.Records)
-	if !ok {
-		return errNoRecords
-	}
-	q := correlator.Query{Text: c.QueryParam("text"), Services: c.QueryParams()["service"]}
+	q := query.Query{Text: c.QueryParam("text"), Services: c.QueryParams()["service"]}
 	for _, pair := range c.QueryParams()["attr"] {
 		name, value, ok := strings.Cut(pair, "=")
 		if !ok || name == "" {
@@ -116,7 +106,7 @@ func (s *Server) search(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := correlator.Search(c.Request().Context(), library, q, c.QueryParam("cursor"), limit)
+	page, err := s.answers.Search(c.Request().Context(), q, c.QueryParam("cursor"), limit)
 	if err != nil {
 		return err
 	}

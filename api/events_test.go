@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 )
 
 func TestRecordsPageByPage(t *testing.T) {
@@ -74,19 +75,16 @@ func TestProblemsOfRecords(t *testing.T) {
 }
 
 // greedy is a store that refuses to read so much.
-type greedy struct {
-	correlator.Library
-	correlator.Records
-}
+type greedy struct{ query.Store }
 
-func (greedy) Search(context.Context, correlator.Query, correlator.Position) iter.Seq2[*correlator.Event, error] {
+func (greedy) Search(context.Context, query.Query, query.Position) iter.Seq2[*correlator.Event, error] {
 	return func(yield func(*correlator.Event, error) bool) {
-		yield(nil, &correlator.TooMuch{Limit: "than 5 rows to be read"})
+		yield(nil, &query.TooMuch{Limit: "than 5 rows to be read"})
 	}
 }
 
 func TestASearchThatReadsTooMuchSaysHowToNarrowIt(t *testing.T) {
-	h := handler(t, func(l correlator.Library) correlator.Library { return greedy{l, l.(correlator.Records)} })
+	h := handler(t, func(l query.Store) query.Store { return greedy{l} })
 	code, _, body := get(t, h, "/api/v1/search?text=x")
 	if code != http.StatusUnprocessableEntity || !strings.Contains(body["detail"].(string), "more than 5 rows") || !strings.Contains(body["detail"].(string), "narrow the time") {
 		t.Errorf("%d %v", code, body)

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/profile"
 )
@@ -22,9 +23,21 @@ import (
 //go:embed openapi.yaml
 var openapi []byte
 
-// Server answers questions about allocations out of a library.
+// Answers are what the server is asked for; query.Service gives them.
+type Answers interface {
+	Resolve(ctx context.Context, id string) ([]string, error)
+	List(ctx context.Context, q query.ListQuery) ([]query.Listed, error)
+	Verdict(ctx context.Context, allocation string, asOf int64) (correlator.Allocation, error)
+	Explain(ctx context.Context, allocation string, asOf int64) (correlator.Allocation, correlator.Reasoning, error)
+	Assessments(ctx context.Context, asOf int64) (list []correlator.Assessment, examined int, err error)
+	History(ctx context.Context, allocation string, most int) ([]correlator.Revision, error)
+	Events(ctx context.Context, s query.Selection, cursor string, limit int) (query.Page, error)
+	Search(ctx context.Context, q query.Query, cursor string, limit int) (query.Page, error)
+}
+
+// Server answers questions about allocations over HTTP.
 type Server struct {
-	library correlator.Library
+	answers Answers
 	profile *profile.Profile
 	rules   []correlator.Rule
 	log     *slog.Logger
@@ -34,10 +47,10 @@ type Server struct {
 }
 
 // New gives a server; its metrics go to reg.
-func New(l correlator.Library, p *profile.Profile, rules []correlator.Rule, log *slog.Logger, reg prometheus.Registerer) *Server {
+func New(answers Answers, p *profile.Profile, rules []correlator.Rule, log *slog.Logger, reg prometheus.Registerer) *Server {
 	f := promauto.With(reg)
 	return &Server{
-		library: l, profile: p, rules: rules, log: log,
+		answers: answers, profile: p, rules: rules, log: log,
 		answered: f.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "faultline_api_request_duration_seconds", Help: "Time to answer a request, by route and status.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 14),
@@ -111,7 +124,7 @@ func (s *Server) allocation(part func(correlator.Allocation) any) echo.HandlerFu
 		if err != nil {
 			return err
 		}
-		a, err := correlator.Judgement(c.Request().Context(), s.library, s.profile, s.rules, id, asOf)
+		a, err := s.answers.Verdict(c.Request().Context(), id, asOf)
 		if err != nil {
 			return err
 		}
@@ -129,18 +142,15 @@ func (s *Server) resolve(c echo.Context) error {
 	if !identity.ValidID(id) {
 		return invalid("id", "is no identifier: empty, over 512 bytes, or with control characters")
 	}
-	found, err := s.library.Resolve(c.Request().Context(), id)
+	found, err := s.answers.Resolve(c.Request().Context(), id)
 	if err != nil {
 		return err
-	}
-	if len(found) == 0 {
-		return correlator.ErrUnknown
 	}
 	return c.JSON(http.StatusOK, map[string]any{"id": id, "allocations": found})
 }
 
 func (s *Server) list(c echo.Context) error {
-	q := correlator.ListQuery{State: c.QueryParam("state"), Limit: 100}
+	q := query.ListQuery{State: c.QueryParam("state"), Limit: 100}
 	if text := c.QueryParam("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > 1000 {
@@ -148,7 +158,7 @@ func (s *Server) list(c echo.Context) error {
 		}
 		q.Limit = n
 	}
-	found, err := s.library.List(c.Request().Context(), q)
+	found, err := s.answers.List(c.Request().Context(), q)
 	if err != nil {
 		return err
 	}
@@ -177,15 +187,17 @@ func (s *Server) problem(err error, c echo.Context) {
 	p := Problem{Title: "the store does not answer", Status: http.StatusServiceUnavailable, Detail: "try again; see /readyz and the correlator's log"}
 	var parameter *invalidParameter
 	var routing *echo.HTTPError
-	var much *correlator.TooMuch
+	var much *query.TooMuch
 	switch {
 	case errors.As(err, &parameter):
 		p = Problem{"invalid parameter", http.StatusBadRequest, err.Error()}
-	case errors.Is(err, correlator.ErrCursor), errors.Is(err, correlator.ErrSelection):
+	case errors.Is(err, query.ErrCursor), errors.Is(err, query.ErrSelection):
 		p = Problem{"invalid parameter", http.StatusBadRequest, err.Error()}
 	case errors.As(err, &much):
 		p = Problem{"the question reads too much", http.StatusUnprocessableEntity, much.Error()}
-	case errors.Is(err, correlator.ErrUnknown):
+	case errors.Is(err, errors.ErrUnsupported):
+		p = Problem{http.StatusText(http.StatusNotImplemented), http.StatusNotImplemented, "records cannot be read one by one here"}
+	case errors.Is(err, query.ErrUnknown):
 		p = Problem{"unknown identifier", http.StatusNotFound, err.Error()}
 	case errors.As(err, &routing):
 		p = Problem{http.StatusText(routing.Code), routing.Code, fmt.Sprint(routing.Message)}

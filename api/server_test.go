@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/faultline-io/faultline/api"
-	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/memory"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/story"
@@ -32,7 +32,7 @@ const tale = `
 10:01:00.9  provisioner allocation.state allocation_id=a-1 from=provisioning to=failed
 `
 
-func handler(t *testing.T, wrap func(correlator.Library) correlator.Library) http.Handler {
+func handler(t *testing.T, wrap func(query.Store) query.Store) http.Handler {
 	t.Helper()
 	p, err := profile.Load("")
 	if err != nil {
@@ -44,10 +44,10 @@ func handler(t *testing.T, wrap func(correlator.Library) correlator.Library) htt
 	}
 	l := wrap(memory.New(p, records))
 	ops := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
-	return api.New(l, p, rules.All(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()).Handler(ops)
+	return api.New(&query.Service{Store: l, Profile: p, Rules: rules.All()}, p, rules.All(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()).Handler(ops)
 }
 
-func plain(l correlator.Library) correlator.Library { return l }
+func plain(l query.Store) query.Store { return l }
 
 func get(t *testing.T, h http.Handler, path string) (int, string, map[string]any) {
 	t.Helper()
@@ -119,14 +119,14 @@ func TestProblems(t *testing.T) {
 }
 
 // broken is a store that does not answer.
-type broken struct{ correlator.Library }
+type broken struct{ query.Store }
 
-func (broken) Story(context.Context, string, int64) (*correlator.Story, error) {
+func (broken) RecordSet(context.Context, string, int64) (*query.RecordSet, error) {
 	return nil, errors.New("dial tcp 127.0.0.1:9123: connection refused")
 }
 
 func TestAStoreThatIsAwaySaysSoAndNothingElse(t *testing.T) {
-	code, _, body := get(t, handler(t, func(l correlator.Library) correlator.Library { return broken{l} }), "/api/v1/allocations/a-1")
+	code, _, body := get(t, handler(t, func(l query.Store) query.Store { return broken{l} }), "/api/v1/allocations/a-1")
 	if code != http.StatusServiceUnavailable || strings.Contains(body["detail"].(string), "9123") {
 		t.Errorf("%d %v", code, body)
 	}

@@ -15,11 +15,11 @@ const (
 	churnBound = 500_000
 )
 
-// churn puts a day's allocations on so many machines through a bounded index and prints its heap on the way. Each allocation
-// reimages its machine and has a workflow, three tasks with a request each, and some records that ask.
-func churn(machines int) {
+// churn puts a day's allocations on so many nodes through a bounded index and prints its heap on the way. Each allocation
+// reimages its node and has a workflow, three tasks with a request each, and some records that ask.
+func churn(nodes int) {
 	x := identity.New(identity.Options{MaxSubjects: churnBound, Forget: true})
-	fmt.Printf("\nallocations on %d machines, at a bound of %d\n%11s  %7s  %8s  %9s  %13s  known of what came last\n", machines, churnBound, "allocations", "heap MB", "subjects", "forgotten", "facts trimmed")
+	fmt.Printf("\nallocations on %d nodes, at a bound of %d\n%11s  %7s  %8s  %9s  %13s  known of what came last\n", nodes, churnBound, "allocations", "heap MB", "subjects", "forgotten", "links trimmed")
 	before := heap()
 	day := int64(24 * time.Hour)
 	for i := range churned {
@@ -27,7 +27,7 @@ func churn(machines int) {
 		if i%(churned/10) == 0 && i > 0 {
 			printChurn(x, i, before)
 		}
-		allocate(x, i, machines, at)
+		allocate(x, i, nodes, at)
 	}
 	printChurn(x, churned, before)
 	runtime.KeepAlive(x)
@@ -45,13 +45,13 @@ func printChurn(x *identity.Index, until int, before uint64) {
 }
 
 // allocate is one allocation's telemetry: assigned, installed, worked on, let go.
-func allocate(x *identity.Index, i, machines int, at int64) {
-	node := identity.Key{Kind: identity.Node, ID: uuid(1, i%machines)}
+func allocate(x *identity.Index, i, nodes int, at int64) {
+	node := identity.Key{Kind: identity.Node, ID: uuid(1, i%nodes)}
 	a := identity.Key{Kind: identity.Allocation, ID: uuid(2, i)}
 	instance := identity.Key{Kind: identity.NodeInstance, ID: uuid(5, i)}
 	flow := identity.Key{Kind: identity.Workflow, ID: uuid(3, i)}
-	held := int64(24*time.Hour) / churned * int64(machines)
-	for _, f := range []identity.Fact{
+	held := int64(24*time.Hour) / churned * int64(nodes)
+	for _, f := range []identity.Link{
 		{Type: identity.Opened, Subject: node, Object: a, From: at},
 		{Type: identity.Opened, Subject: node, Object: instance, From: at},
 		{Type: identity.Closed, Subject: node, Object: instance, From: at + held - 2},

@@ -59,10 +59,10 @@ func stamping() contest {
 			{name: transform, factory: trans, data: carriesOne, config: statements(
 				`set(attributes["allocation_id"], "a-000001")`, `set(attributes["workflow_id"], resource.attributes["service.namespace"])`,
 				`set(attributes["node_id"], "n-000001") where attributes["http.response.status_code"] == 200`)},
-			{name: stampsThree, factory: ident, learn: facts, data: carriesOne},
-			{name: stampsOne, factory: ident, learn: facts, data: carriesThree},
-			{name: withoutLine, factory: ident, learn: facts, data: without(carriesThree)},
-			{name: onResource, factory: ident, learn: facts, data: carriesNone},
+			{name: stampsThree, factory: ident, learn: links, data: carriesOne},
+			{name: stampsOne, factory: ident, learn: links, data: carriesThree},
+			{name: withoutLine, factory: ident, learn: links, data: without(carriesThree)},
+			{name: onResource, factory: ident, learn: links, data: carriesNone},
 		},
 		ratios: []ratio{
 			{stampsOne, attributes, "0.50"}, {stampsThree, attributes, "0.50"}, {stampsThree, transform, "0.33"}, {stampsOne, transform, "0.33"},
@@ -98,8 +98,8 @@ func resources(each int) contest {
 				"extract":         map[string]any{"metadata": []any{"k8s.pod.name", "k8s.namespace.name", "k8s.node.name"}},
 				"pod_association": []any{map[string]any{"sources": []any{map[string]any{"from": "resource_attribute", "name": "k8s.pod.uid"}}}},
 			}},
-			{name: onResource, factory: ident, learn: facts, data: three},
-			{name: resourceTask, factory: ident, learn: facts, data: pods(each, taskKey)},
+			{name: onResource, factory: ident, learn: links, data: three},
+			{name: resourceTask, factory: ident, learn: links, data: pods(each, taskKey)},
 		},
 		ratios: []ratio{{onResource, kubernetes, "1.20"}, {resourceTask, kubernetes, ""}},
 	}

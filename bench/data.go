@@ -82,21 +82,21 @@ func pods(each int, ids func(i int, m pcommon.Map)) func() []plog.Logs {
 	}
 }
 
-// allKeys: allocation, workflow and machine stand on the resource already.
+// allKeys: allocation, workflow and node stand on the resource already.
 func allKeys(i int, m pcommon.Map) {
 	m.PutStr("allocation_id", fmt.Sprintf("a-%06d", i))
 	m.PutStr("workflow_id", fmt.Sprintf("w-%06d", i))
 	m.PutStr("node_id", fmt.Sprintf("n-%06d", i))
 }
 
-// taskKey: a task stands on the resource, from which allocation, workflow and machine follow.
+// taskKey: a task stands on the resource, from which allocation, workflow and node follow.
 func taskKey(i int, m pcommon.Map) { m.PutStr("task_id", fmt.Sprintf("t-%06d", i)) }
 
 func put(lr plog.LogRecord, kind string, i int) {
 	lr.Attributes().PutStr(kind+"_id", fmt.Sprintf("%c-%06d", kind[0], i))
 }
 
-// carriesOne: a task, from which allocation, workflow and machine follow.
+// carriesOne: a task, from which allocation, workflow and node follow.
 func carriesOne() []plog.Logs {
 	return all(nil, func(i int, lr plog.LogRecord) {
 		put(lr, "task", i)
@@ -140,8 +140,8 @@ func without(data func() []plog.Logs) func() []plog.Logs {
 	}
 }
 
-// facts say whose the 100,000 keys are.
-func facts() []plog.Logs {
+// links say whose the 100,000 keys are.
+func links() []plog.Logs {
 	out := all(nil, func(i int, lr plog.LogRecord) {
 		put(lr, "task", i)
 		put(lr, "workflow", i/10)

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/faultline-io/faultline/collector"
-	"github.com/faultline-io/faultline/internal/storebench"
+	"github.com/faultline-io/faultline/storebench"
 )
 
 // asCollector is the first argument with which this program is a Collector: the product's distribution, and the contrib exporter.

@@ -16,7 +16,7 @@ import (
 )
 
 // cluster is a stub of a Kubernetes API server that knows pods, as many as the bench has keys, each on
-// a machine and with a UID. It lists and watches as client-go asks it to: one list, or a watch that
+// a node and with a UID. It lists and watches as client-go asks it to: one list, or a watch that
 // begins with what there is and a bookmark; then nothing ever changes.
 type cluster struct {
 	server *httptest.Server

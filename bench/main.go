@@ -26,15 +26,15 @@ func main() {
 	named := flag.String("contest", "", "of the rivals, only contests whose name holds this")
 	bin := flag.String("bin", "../bin", "where the product's programs are, for throughput and ingest")
 	rows := flag.Int("rows", 100_000, "records a round of ingest, about")
-	machines := flag.Int("machines", 10_000, "among which the churned allocations take turns; few of them make long histories, which cost")
+	nodes := flag.Int("nodes", 10_000, "among which the churned allocations take turns; few of them make long histories, which cost")
 	flag.Parse()
-	if err := run(*rounds, *length, strings.Split(*only, ","), *named, *bin, *machines, *rows); err != nil {
+	if err := run(*rounds, *length, strings.Split(*only, ","), *named, *bin, *nodes, *rows); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(rounds int, length time.Duration, only []string, named, bin string, machines, rows int) error {
+func run(rounds int, length time.Duration, only []string, named, bin string, nodes, rows int) error {
 	if slices.Contains(only, "rivals") {
 		if err := rivals(rounds, length, named); err != nil {
 			return err
@@ -57,7 +57,7 @@ func run(rounds int, length time.Duration, only []string, named, bin string, mac
 		memory()
 	}
 	if slices.Contains(only, "churn") {
-		churn(machines)
+		churn(nodes)
 	}
 	return nil
 }

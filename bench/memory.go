@@ -65,8 +65,8 @@ func assign(x *identity.Index, nodes, each int) {
 		node := identity.Key{Kind: identity.Node, ID: uuid(1, n)}
 		for i := range each {
 			a := identity.Key{Kind: identity.Allocation, ID: uuid(2, n*each+i)}
-			_ = x.Add(identity.Fact{Type: identity.Opened, Subject: node, Object: a, From: int64(100 * i)})
-			_ = x.Add(identity.Fact{Type: identity.Closed, Subject: node, Object: a, From: int64(100*i + 90)})
+			_ = x.Add(identity.Link{Type: identity.Opened, Subject: node, Object: a, From: int64(100 * i)})
+			_ = x.Add(identity.Link{Type: identity.Closed, Subject: node, Object: a, From: int64(100*i + 90)})
 		}
 		x.Resolve(identity.Keys{node}, 50, 50)
 	}

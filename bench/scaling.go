@@ -9,7 +9,7 @@ import (
 	"github.com/faultline-io/faultline/internal/identity"
 )
 
-// scaling measures look-ups by 1, 2 and 8 goroutines beside one that writes a thousand facts a second.
+// scaling measures look-ups by 1, 2 and 8 goroutines beside one that writes a thousand links a second.
 func scaling(length time.Duration) {
 	x := identity.New(identity.Options{})
 	keys := make([]identity.Keys, records*batches)

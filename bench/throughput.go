@@ -41,7 +41,7 @@ func throughput(bin string, rounds int) error {
 }
 
 func throughputInto(folder, bin, store string, rounds int) error {
-	known, load := encode(facts()), encode(carriesOne())
+	known, load := encode(links()), encode(carriesOne())
 	const clickhouse, nop = "faultline_clickhouse", "nop"
 	all := []*pipeline{
 		{name: "to nop", exporter: nop, passes: 10}, {name: "to nop, attributes, 3 constants", processors: "attributes", exporter: nop, passes: 10},

@@ -15,7 +15,7 @@ import (
 	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
 )
 
-// newAgent prepares a Collector with the configuration of a machine, as it is shipped but for its ports,
+// newAgent prepares a Collector with the configuration of a node, as it is shipped but for its ports,
 // the files that it reads and how soon it tries again. wrap is a command that runs it.
 func newAgent(t *testing.T, gateway *process, receivers, files string, wrap ...string) *process {
 	t.Helper()
@@ -38,7 +38,7 @@ service: {pipelines: {logs: {receivers: [%s]}}, telemetry: {metrics: {readers: [
 	return c
 }
 
-// A machine's files reach the store, named with the machine and stamped with the allocation that held it,
+// A node's files reach the store, named with the node and stamped with the allocation that held it,
 // across a gateway that is away and an agent that is killed meanwhile.
 func TestAgentFiles(t *testing.T) {
 	dsn := embeddedtest.DSN(t)
@@ -93,7 +93,7 @@ func TestAgentFiles(t *testing.T) {
 	gateway.stop()
 }
 
-// The journal of a machine, from a real journald in a mount namespace of its own: what the line says, who
+// The journal of a node, from a real journald in a mount namespace of its own: what the line says, who
 // said it, how bad it is and in which boot.
 func TestAgentJournal(t *testing.T) {
 	const journald = "/lib/systemd/systemd-journald"

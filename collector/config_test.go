@@ -16,11 +16,11 @@ func TestShippedConfigurations(t *testing.T) {
 	t.Setenv("FAULTLINE_CLICKHOUSE_DSN", "http://127.0.0.1:8123/faultline")
 	t.Setenv("FAULTLINE_DATA", t.TempDir())
 	t.Setenv("FAULTLINE_GATEWAY", "http://127.0.0.1:4318")
-	t.Setenv("FAULTLINE_MACHINES", t.TempDir())
+	t.Setenv("FAULTLINE_NODES", t.TempDir())
 	t.Setenv("FAULTLINE_NODE_ID", "n-1")
 	t.Setenv("FAULTLINE_NODE_INSTANCE_ID", "i-1")
-	alone := map[string][]string{"record": {"embedded:lab", "embedded:record"}, "machines": {"embedded:agent", "embedded:machines"}} // they lie over another
-	for _, name := range ConfigNames() {
+	alone := map[string][]string{"record": {"embedded:lab", "embedded:record"}, "nodes": {"embedded:agent", "embedded:nodes"}} // they lie over another
+	for _, name := range configNames() {
 		t.Run(name, func(t *testing.T) {
 			uris := alone[name]
 			if uris == nil {
@@ -41,7 +41,7 @@ func TestShippedConfigurations(t *testing.T) {
 // retries without an end. Retries that end are how the first hours of a long outage go missing.
 func TestShippedQueuesLoseNothing(t *testing.T) {
 	queues := 0
-	for _, name := range ConfigNames() {
+	for _, name := range configNames() {
 		text, err := configs.ReadFile("config/" + name + ".yaml")
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +90,7 @@ func TestUnknownEmbeddedConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.DryRun(t.Context()); err == nil || !strings.Contains(err.Error(), "there are: agent, lab, machines, record") {
+	if err := c.DryRun(t.Context()); err == nil || !strings.Contains(err.Error(), "there are: agent, lab, nodes, record") {
 		t.Fatal(err)
 	}
 }

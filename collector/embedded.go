@@ -12,8 +12,8 @@ import (
 //go:embed config/*.yaml
 var configs embed.FS
 
-// ConfigNames lists the configurations that come with the Collector: --config embedded:NAME.
-func ConfigNames() []string {
+// configNames lists the configurations that come with the Collector: --config embedded:NAME.
+func configNames() []string {
 	entries, err := configs.ReadDir("config")
 	if err != nil {
 		return nil // the folder is embedded
@@ -38,7 +38,7 @@ func (embeddedProvider) Retrieve(_ context.Context, uri string, _ confmap.Watche
 	name := strings.TrimPrefix(uri, scheme+":")
 	text, err := configs.ReadFile("config/" + name + ".yaml")
 	if err != nil {
-		return nil, fmt.Errorf("there is no embedded configuration %q (there are: %s)", name, strings.Join(ConfigNames(), ", "))
+		return nil, fmt.Errorf("there is no embedded configuration %q (there are: %s)", name, strings.Join(configNames(), ", "))
 	}
 	return confmap.NewRetrievedFromYAML(text)
 }

@@ -38,7 +38,7 @@ func newJournal(t *testing.T) *journal {
 	return j
 }
 
-// entry is what journald knows of a line, as it would of a service of its machine's.
+// entry is what journald knows of a line, as it would of a service of its node's.
 func entry(identifier, priority, message string) map[string]string {
 	return map[string]string{
 		"_BOOT_ID": "0123456789abcdef0123456789abcdef", "_MACHINE_ID": "fedcba9876543210fedcba9876543210", "_HOSTNAME": "rack7-n1",
@@ -86,8 +86,8 @@ func (j *journal) follow(agent *process, arrived func() (int, error)) {
 	})
 }
 
-// A machine's journal reaches the store by the shipped configuration, whatever its lines are made of: named with the
-// machine, stamped with the allocation that held it.
+// A node's journal reaches the store by the shipped configuration, whatever its lines are made of: named with the
+// node, stamped with the allocation that held it.
 func TestAgentJournalFiles(t *testing.T) {
 	j := newJournal(t)
 	dsn := embeddedtest.DSN(t)

@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// process is a Collector with the configuration of one machine, on ports of its own.
+// process is a Collector with the configuration of one host, on ports of its own.
 type process struct {
 	t          *testing.T
 	cmd        *exec.Cmd
@@ -61,7 +61,7 @@ type process struct {
 	metrics    string
 	env        []string
 	stderrPath string
-	uri        string   // of the configuration over that of one machine
+	uri        string   // of the configuration over that of one host
 	wrap       []string // a command that runs it
 }
 

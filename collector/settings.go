@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/collector/otelcol"
 )
 
-// DefaultConfig is the configuration of one machine, used where none is named.
+// DefaultConfig is the configuration of one host, used where none is named.
 const DefaultConfig = "embedded:lab"
 
 // synchronous has what reads files hand a line on before it notes that it has read it, and what reads journals right

@@ -8,9 +8,9 @@ import (
 )
 
 // RulesVersion names the set of rules that judged; a change of any rule changes it.
-const RulesVersion = "2026-11-22.10"
+const RulesVersion = "2026-11-22.13"
 
-// Answer is all that is known of the allocations in the input (telemetry contract §6).
+// Answer is all that is known of the allocations in the input (docs/contract.md §6).
 type Answer struct {
 	Allocations []Allocation `json:"allocations"`
 	Orphans     []Orphan     `json:"orphans"`
@@ -112,6 +112,7 @@ type Finding struct {
 	Kind    string   `json:"kind"`
 	Summary string   `json:"summary"`
 	Refs    []string `json:"refs"`
+	Rule    string   `json:"rule,omitempty"` // the rule that it is about, where it is about one
 }
 
 // Orphan is a resource whose allocation is gone.

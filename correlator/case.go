@@ -2,29 +2,43 @@ package correlator
 
 import (
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// Case is all that is known of one allocation when it is judged.
-type Case struct {
-	ID      string
+// Env is what cases that are judged side by side share. They are judged one after the other, since they share its selections
+// of records. Dataset.Cases fills in Durations and Liveness when all cases are there, before the first of them is judged.
+type Env struct {
 	Profile *profile.Profile
 	Index   *identity.Index
-	Now     int64    // the newest observed time, or as_of
-	Events  []*Event // the allocation's own, in causal order
-	Context []*Event // records that belong to nobody, in order of time; they can be cited, never attributed
+	Now     int64 // the newest observed time, or as_of
+	// Watermark is the observed time up to which every record has arrived; 0: all records have. A deadline that passed
+	// later is not held against anybody yet.
+	Watermark int64
+	// Durations are what such steps took elsewhere; nil where nobody knows.
+	Durations Durations
+	// Unattributed are records that belong to no allocation, in order of time; they can be cited, never attributed.
+	Unattributed []*Event
+	// Liveness are signs of life of layers, from other allocations; nil where no other allocation is known.
+	Liveness *Liveness
 
+	selections selections // of Unattributed
+}
+
+// Case is all that is known of one allocation when it is judged.
+type Case struct {
+	ID string
+	*Env
+	Events    []*Event // the allocation's own, in causal order
 	Lifecycle Lifecycle
-	Troubles  []*Trouble
-	Durations Durations // what such steps took elsewhere; nil where nobody knows
 
-	families []family // spans whose parent is there too
+	parents []parentLink // spans whose parent is there too
 
 	// Worked out once, when they are first asked for.
+	troubles []*Trouble
 	failures map[*Trouble][]*Event
 	calls    map[string]bool // see userCalls
 	hung     map[string]bool // see hangups
@@ -32,94 +46,121 @@ type Case struct {
 	failing  spanning        // own events that tell of a failure
 	quiet    map[*Trouble][]*Event
 	threads  map[string][]*Event // see thread
-	seen     map[sight][]*Event  // selections of the allocation's own
+	own      selections          // of Events
 	silences []silence           // layers of which nothing was heard when it would have decided; see gaps
-	around   *surroundings       // what belongs to nobody, shared by all cases
-	others   *signs              // what layers said of anyone; nil where nobody else is known
 	borrowed []*Event            // signs of life of other allocations that were given to rules
-	grace    int64               // how long before Now what was observed may still be under way
 }
 
-// Cases groups a gathering by allocation, in order of their ids.
-func (g *Gathering) Cases() []*Case {
-	own := map[string]*pile{}
-	var context []*Event
-	last := &pile{}
-	for _, e := range g.Events {
-		if e.Allocation == "" {
-			context = append(context, e)
-			continue
+// silence is a layer of which nothing was heard in [from, to].
+type silence struct {
+	layer    string
+	from, to int64
+}
+
+// NewCase puts an allocation's own events, in any order, into a case.
+func NewCase(id string, events []*Event, env *Env) *Case {
+	c := &Case{ID: id, Env: env}
+	c.Events, c.parents = order(events)
+	c.Lifecycle = readLifecycle(c.Events, env.unattributed(indexKey{namedEvent, "", semconv.EventAudit}))
+	return c
+}
+
+// watermark is the time up to which deadlines count: what was observed by then has arrived.
+func (e *Env) watermark() int64 {
+	if e.Watermark == 0 {
+		return e.Now
+	}
+	return min(e.Now, e.Watermark)
+}
+
+// UnattributedBetween gives the unattributed records of [from, to).
+func (c *Case) UnattributedBetween(from, to int64) []*Event {
+	i, j := firstAt(c.Unattributed, from), firstAt(c.Unattributed, to)
+	return c.Unattributed[i:max(i, j)]
+}
+
+// canceledBefore says whether somebody asked for the end before a time, give or take a moment of skew.
+func (c *Case) canceledBefore(t int64) bool {
+	return c.Lifecycle.Cancel != nil && c.Lifecycle.Cancel.At <= t+int64(2*time.Second)
+}
+
+// lookup gives a selection of the case's own events and of the unattributed ones.
+func (c *Case) lookup(s indexKey) eventIndex {
+	if c.own == nil {
+		own := c.Events
+		if !slices.IsSortedFunc(own, CompareEvents) {
+			own = inTime(own)
 		}
-		if e.Allocation != last.name { // mostly they are one's
-			if last = own[e.Allocation]; last == nil {
-				last = &pile{name: e.Allocation}
-				own[e.Allocation] = last
+		c.own = selections{{}: own}
+	}
+	return eventIndex{c.own.get(s), c.unattributed(s)}
+}
+
+// unattributed gives a selection of the unattributed events alone.
+func (e *Env) unattributed(s indexKey) []*Event {
+	if e.selections == nil {
+		e.selections = selections{{}: e.Unattributed}
+	}
+	return e.selections.get(s)
+}
+
+// Each calls look for every event of [from, to], own and context, in order of time.
+func (c *Case) Each(from, to int64, look func(*Event)) { c.lookup(indexKey{}).each(from, to, look) }
+
+// EachIn is Each of what proves that a layer's telemetry is alive (see Shows).
+func (c *Case) EachIn(layer string, from, to int64, look func(*Event)) {
+	c.lookup(indexKey{ofLayer, layer, ""}).each(from, to, look)
+}
+
+// EachEvent is Each of the lifecycle events of one name.
+func (c *Case) EachEvent(name string, from, to int64, look func(*Event)) {
+	c.lookup(indexKey{namedEvent, "", name}).each(from, to, look)
+}
+
+// EachBoot is Each of the records that carry a boot id and speak of a node.
+func (c *Case) EachBoot(node string, from, to int64, look func(*Event)) {
+	c.lookup(indexKey{withBoot, "", node}).each(from, to, look)
+}
+
+// LastOf is a layer's newest record in [from, to] that speaks of a node, nil where there is none.
+func (c *Case) LastOf(layer, node string, from, to int64) *Event {
+	return c.lookup(indexKey{aboutNode, layer, node}).last(from, to, func(e *Event) bool { return e.Layer == layer })
+}
+
+// Shows says whether a record proves that a layer's telemetry is alive.
+func (c *Case) Shows(e *Event, layer string) bool { return e.inLayer(layer) }
+
+// AliveBetween says whether a layer's telemetry is proven alive in [from, to]: any record of it, whoever it belongs
+// to (docs/domain.md §4.10, rule 2: a heartbeat, other requests). It gives the newest such record, the allocation's own
+// and one without an allocation before one of another allocation.
+func (c *Case) AliveBetween(layer string, from, to int64) *Event {
+	if e := c.lookup(indexKey{ofLayer, layer, ""}).last(from, to, nil); e != nil || layer == "" {
+		return e
+	}
+	list := c.Liveness.of(layer)
+	for i := firstAt(list, to+1) - 1; i >= 0 && list[i].At >= from; i-- {
+		if e := list[i]; e.Allocation != c.ID {
+			if !slices.Contains(c.borrowed, e) {
+				c.borrowed = append(c.borrowed, e)
 			}
+			return e
 		}
-		last.events = append(last.events, e)
 	}
-	context = inTime(context)
-	around := &surroundings{events: context}
-	out := make([]*Case, 0, len(own))
-	for id, p := range own {
-		c := &Case{ID: id, Profile: g.Profile, Index: g.Index, Now: g.Now, Context: context, around: around}
-		c.Events, c.families = order(p.events)
-		c.Lifecycle = readLifecycle(c)
-		out = append(out, c)
-	}
-	slices.SortFunc(out, func(a, b *Case) int { return strings.Compare(a.ID, b.ID) })
-	took := g.Durations
-	if took == nil && len(out) >= enough {
-		here := &Learnt{}
-		for _, c := range out {
-			for _, f := range c.Lifecycle.finished(c.ID) {
-				here.Add(f.Step, f.Took)
-			}
-		}
-		took = here
-	}
-	alive := signsOf(out)
-	for _, c := range out {
-		c.Durations, c.others = took, alive
-		c.Troubles = findTroubles(c)
-	}
-	return out
+	return nil
 }
 
-// ContextBetween gives the context records of [from, to).
-func (c *Case) ContextBetween(from, to int64) []*Event {
-	i, j := firstAt(c.Context, from), firstAt(c.Context, to)
-	return c.Context[i:max(i, j)]
+// aliveOn is AliveBetween of one node's part of a layer.
+func (c *Case) aliveOn(layer, node string, from, to int64) *Event {
+	return c.lookup(indexKey{aboutNode, layer, node}).last(from, to, nil)
 }
 
-// Names says whether an event speaks of a machine: by its identifier, or by naming it in its words.
-func Names(e *Event, node string) bool {
-	if node == "" {
-		return false
-	}
-	if e.Node != "" {
-		return e.Node == node
-	}
-	return e.Attr(semconv.HostName) == node || mentions(e.Text, strings.ToLower(node)) ||
-		mentions(strings.ToLower(e.Attr(semconv.TLSPeerSubject)), strings.ToLower(node))
-}
-
-// mentions finds a whole word; "node-1" is not mentioned by "node-12".
-func mentions(text, word string) bool {
-	for from := 0; ; {
-		i := strings.Index(text[from:], word)
-		if i < 0 {
-			return false
+// entered is the record by which the allocation entered its state.
+func (c *Case) entered() *Event {
+	state, since, _ := c.Lifecycle.State()
+	for _, s := range c.Lifecycle.States {
+		if s.To == state && s.At == since {
+			return s.Event
 		}
-		i += from
-		end := i + len(word)
-		if (i == 0 || !wordByte(text[i-1])) && (end == len(text) || !wordByte(text[end])) {
-			return true
-		}
-		from = i + 1
 	}
-}
-
-func wordByte(b byte) bool {
-	return b == '-' || b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z'
+	return nil
 }

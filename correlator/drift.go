@@ -9,12 +9,12 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// look is what one view shows of one field of one thing: of two jobs of an allocation, a view may show the
+// projectionKey is what one view shows of one field of one thing: of two jobs of an allocation, a view may show the
 // one rightly and the other not.
-type look struct{ projection, field, about string }
+type projectionKey struct{ projection, field, about string }
 
-func lookOf(e *Event) look {
-	l := look{projection: e.Attr(semconv.Projection), field: e.Attr(semconv.Field)}
+func projectionKeyOf(e *Event) projectionKey {
+	l := projectionKey{projection: e.Attr(semconv.Projection), field: e.Attr(semconv.Field)}
 	switch l.field {
 	case fieldJobState, fieldMessage:
 		l.about = firstOf(e.Own(identity.ProviderJob), e.Attr(semconv.Operation))
@@ -34,17 +34,17 @@ const (
 
 // drifts lists the views whose newest look showed something else than the truth had been for longer
 // than the view's grace. A value that the profile does not map is shown, never compared.
-func drifts(c *Case) (out []Drift, looks []look) {
-	newest := map[look]*Event{}
-	var keys []look
-	for _, e := range c.see(sight{seeEvent, "", semconv.EventProjection}).own {
-		k := lookOf(e)
+func drifts(c *Case) (out []Drift, looks []projectionKey) {
+	newest := map[projectionKey]*Event{}
+	var keys []projectionKey
+	for _, e := range c.lookup(indexKey{namedEvent, "", semconv.EventProjection}).own {
+		k := projectionKeyOf(e)
 		if newest[k] == nil {
 			keys = append(keys, k)
 		}
 		newest[k] = e
 	}
-	slices.SortFunc(keys, func(a, b look) int {
+	slices.SortFunc(keys, func(a, b projectionKey) int {
 		return strings.Compare(a.projection+"\x00"+a.field+"\x00"+a.about, b.projection+"\x00"+b.field+"\x00"+b.about)
 	})
 	out = []Drift{}
@@ -64,7 +64,7 @@ func drifts(c *Case) (out []Drift, looks []look) {
 }
 
 // shownWrongly says whether a shown value cannot stand for what was true at a time, what that was, and since when.
-func (c *Case) shownWrongly(k look, shown string, e *Event, at int64) (truth string, since int64, wrong bool) {
+func (c *Case) shownWrongly(k projectionKey, shown string, e *Event, at int64) (truth string, since int64, wrong bool) {
 	truths := c.truths(k, e, at)
 	for i, t := range truths {
 		may, mapped := c.Profile.Stands(k.projection, mapOf(k.field), shown, t.value)
@@ -94,7 +94,7 @@ type truth struct {
 }
 
 // truths are what a field, as a view showed it, may rightly have been at a time. Empty where nobody knows.
-func (c *Case) truths(k look, e *Event, at int64) []truth {
+func (c *Case) truths(k projectionKey, e *Event, at int64) []truth {
 	switch k.field {
 	case fieldState:
 		if value, since := c.Lifecycle.StateAt(at); value != "" {
@@ -123,7 +123,7 @@ func (c *Case) truths(k look, e *Event, at int64) []truth {
 		return out
 	case fieldOccupancy:
 		t := truth{}
-		for _, o := range c.see(sight{seeEvent, "", semconv.EventNodeOccupancy}).own {
+		for _, o := range c.lookup(indexKey{namedEvent, "", semconv.EventNodeOccupancy}).own {
 			if (e.Node == "" || o.Node == e.Node) && o.At <= at && o.To() != t.value {
 				t = truth{o.To(), o.At}
 			}
@@ -137,14 +137,14 @@ func (c *Case) truths(k look, e *Event, at int64) []truth {
 
 // driftFault makes the projection the owner where a view lags and nothing else explains why it, or the
 // truth, could not move.
-func (j *judgement) driftFault(drifted []look) {
+func (j *judgement) driftFault(drifted []projectionKey) {
 	if len(j.v.Drift) == 0 || len(j.causes) > 0 || len(j.open) > 0 {
 		return
 	}
 	for i, d := range j.v.Drift {
 		var looks []*Event
-		for _, e := range j.c.see(sight{seeEvent, "", semconv.EventProjection}).own {
-			if lookOf(e) == drifted[i] && e.At >= int64(d.Since) {
+		for _, e := range j.c.lookup(indexKey{namedEvent, "", semconv.EventProjection}).own {
+			if projectionKeyOf(e) == drifted[i] && e.At >= int64(d.Since) {
 				looks = append(looks, e)
 			}
 		}

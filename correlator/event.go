@@ -1,6 +1,7 @@
 package correlator
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,18 +33,18 @@ type Event struct {
 
 	beats   string // of a heartbeat: the layer of the component that is alive
 	derived bool   // worked out of another record: it counts in no statistics
-	fails   bool   // see tellsOfFailure; worked out once, as rules ask again and again
+	fails   bool   // see TellsOfFailure; worked out once, as rules ask again and again
 	place   int    // in the order that is being made
-	reading any    // what the rules read out of the words, kept so that each record is read once
+	memo    any    // what the rules read out of the words, kept so that each record is read once
 }
 
-// Reading gives what read finds in the event, which is asked only once: rules are many, and each of them
+// Memo gives what read finds in the event, which is asked only once: rules are many, and each of them
 // wants to know. Judging one allocation is one goroutine's work.
-func (e *Event) Reading(read func(*Event) any) any {
-	if e.reading == nil {
-		e.reading = read(e)
+func (e *Event) Memo(read func(*Event) any) any {
+	if e.memo == nil {
+		e.memo = read(e)
 	}
-	return e.reading
+	return e.memo
 }
 
 // Attr gives an attribute of the record or its resource, "" where there is none.
@@ -181,4 +182,58 @@ func fromLine(line string, x Exchange) Exchange {
 		}
 	}
 	return x
+}
+
+// TellsOfFailure says whether a record tells of a failure: by itself, or by the state that it reports.
+func (e *Event) TellsOfFailure() bool {
+	if e.Failed() {
+		return true
+	}
+	if !e.IsEvent() {
+		return false
+	}
+	switch e.Name {
+	case semconv.EventTaskState:
+		return e.To() == semconv.Failed || e.To() == semconv.Rejected || e.To() == semconv.Lost
+	case semconv.EventProviderState, semconv.EventWorkflowState, semconv.EventAllocationState, semconv.EventOutbox:
+		return e.Attr(semconv.LastError) != "" || e.Attr(semconv.ProviderExplanation) != "" || e.To() == "Failed" || e.To() == semconv.Failed || e.To() == semconv.ReleaseFailed
+	case semconv.EventProviderPoll:
+		return e.Attr(semconv.Error) != ""
+	}
+	return false
+}
+
+// Significant says whether a record is a lifecycle event or tells of a failure: the likelier reason for a change.
+func (e *Event) Significant() bool { return e.IsEvent() && isLifecycle(e.Name) || e.TellsOfFailure() }
+
+// maxRefs bounds the lists of records in an answer; the first ones prove it.
+const maxRefs = 50
+
+func refs(events []*Event) []string {
+	out := make([]string, 0, min(len(events), maxRefs))
+	for _, e := range events {
+		if len(out) == maxRefs {
+			break
+		}
+		if !slices.Contains(out, e.Ref) {
+			out = append(out, e.Ref)
+		}
+	}
+	return out
+}
+
+func distinct(events ...*Event) []*Event {
+	var out []*Event
+	for _, e := range events {
+		if e != nil && !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// inLayer says whether a record proves that a layer's telemetry is alive: it is the layer's own, or a
+// heartbeat of one of its components.
+func (e *Event) inLayer(layer string) bool {
+	return layer != "" && (e.Layer == layer || e.beats == layer)
 }

@@ -56,7 +56,7 @@ func (j *judgement) healthy() string {
 		}
 		return text + "; what failed afterwards follows from that."
 	}
-	for _, t := range c.Troubles {
+	for _, t := range c.Troubles() {
 		if e := j.byHand(t); e != nil {
 			return t.What + " because " + join(firstOf(e.Attr(semconv.Actor), "somebody"), "asked for", e.Attr(semconv.Action), because(e.Attr(semconv.Reason))) + "; that is nobody's fault."
 		}

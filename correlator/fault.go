@@ -33,7 +33,7 @@ func (j *judgement) fault(k cause) Fault {
 			}
 		}
 	}
-	slices.SortFunc(symptoms, compareEvents)
+	slices.SortFunc(symptoms, CompareEvents)
 	if at := j.partyWorksAgain(k); at != 0 {
 		cleared, still = at, false
 	}
@@ -45,44 +45,16 @@ func (j *judgement) fault(k cause) Fault {
 	return f
 }
 
-// partyWorksAgain is the first success of the same machine after the last evidence against it.
+// partyWorksAgain is the first success of the same node after the last evidence against it.
 func (j *judgement) partyWorksAgain(k cause) int64 {
 	if k.party == "" {
 		return 0
 	}
-	e := j.c.see(sight{seeEvent, "", semconv.EventTaskState}).first(k.ev.Last, func(e *Event) bool {
+	e := j.c.lookup(indexKey{namedEvent, "", semconv.EventTaskState}).first(k.ev.Last, func(e *Event) bool {
 		return e.Node == k.party && (e.To() == semconv.Dispatched || e.To() == semconv.Succeeded)
 	})
 	if e == nil {
 		return 0
 	}
 	return e.At
-}
-
-// maxRefs bounds the lists of records in an answer; the first ones prove it.
-const maxRefs = 50
-
-func refs(events []*Event) []string {
-	out := make([]string, 0, min(len(events), maxRefs))
-	for _, e := range events {
-		if len(out) == maxRefs {
-			break
-		}
-		if !slices.Contains(out, e.Ref) {
-			out = append(out, e.Ref)
-		}
-	}
-	return out
-}
-
-func (e *Evidence) confidence() string {
-	switch {
-	case e.Weight == Generic:
-		return Low
-	case e.Weight == Specific && e.Directness <= Caller && e.Certain:
-		return High
-	case e.Weight == Telling && e.Directness == Itself && e.Certain:
-		return High
-	}
-	return Medium
 }

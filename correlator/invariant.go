@@ -8,7 +8,7 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// Invariant is something that must hold on every timeline (domain facts §4.9). That it does not is a finding:
+// Invariant is something that must hold on every timeline (docs/domain.md §4.9). That it does not is a finding:
 // shown, never a fault by itself. An invariant is broken only by what was seen, never by what was not.
 type Invariant struct {
 	ID    string // I1 … I15, as the domain numbers them
@@ -17,24 +17,24 @@ type Invariant struct {
 	check func(c *Case) []Finding
 }
 
-// Invariants lists what is checked. I4 is the finding "overlap" (one occupant a machine), I7 the orphans, and
-// I14 says what is no breach: a machine that is ready while its EDA job is Unknown.
+// Invariants lists what is checked. I4 is the finding "overlap" (one occupant a node), I7 the orphans, and
+// I14 says what is no breach: a node that is ready while its EDA job is Unknown.
 func Invariants() []Invariant {
 	return []Invariant{
 		{"I1", "active_without_proof", "no allocation is active without a proof that it is ready", activeWithoutProof},
-		{"I2", "released_while_occupied", "a released allocation occupies no machine", releasedWhileOccupied},
-		{"I3", "release_failed_unfenced", "the machine of a release that failed is in cleanup or fenced", releaseFailedUnfenced},
+		{"I2", "released_while_occupied", "a released allocation occupies no node", releasedWhileOccupied},
+		{"I3", "release_failed_unfenced", "the node of a release that failed is in cleanup or fenced", releaseFailedUnfenced},
 		{"I5", "deprovision_before_end", "no clean-up job starts before the provision job's end", deprovisionBeforeEnd},
 		{"I6", "double_launch", "at most one job lives for one operation and configuration", doubleLaunch},
 		{"I8", "stale_fence", "a result that is applied has the current fence", staleFence},
 		{"I9", "outbox_end", "the end of an allocation is published once, in time", outboxEnd},
-		{"I10", "result_of_superseded_instance", "a claim of an installation that was superseded gets no result", supersededResult},
+		{"I10", "result_of_superseded_instance", "a claim of a node instance that was superseded gets no result", supersededResult},
 		{"I11", "cleanup_without_proof", "a forced clean-up says what proves that nothing runs", cleanupWithoutProof},
 		{"I12", "impossible_view", "a view shows a state that the allocation can have had", impossibleView},
 		{"I13", "cancel_not_carried_out", "a job whose end was asked for ends in time", cancelNotCarriedOut},
 		{"I15", "billed_after_release_failed", "nothing is billed once a release has failed", billedAfterReleaseFailed},
 		{"", "stale_repeat", "a job that has ended is not told of as running", staleRepeat},
-		{"", "illegal_occupancy", "a machine is not given away before it is clean", illegalOccupancy},
+		{"", "illegal_occupancy", "a node is not given away before it is clean", illegalOccupancy},
 	}
 }
 
@@ -49,17 +49,6 @@ func broken(c *Case) []Finding {
 
 func found(kind, summary string, events ...*Event) []Finding {
 	return []Finding{{Kind: kind, Summary: summary, Refs: refs(distinct(events...))}}
-}
-
-// entered is the record by which the allocation entered its state.
-func (c *Case) entered() *Event {
-	state, since, _ := c.Lifecycle.State()
-	for _, s := range c.Lifecycle.States {
-		if s.To == state && s.At == since {
-			return s.Event
-		}
-	}
-	return nil
 }
 
 // maxPairs bounds how far apart two of a long list are compared.
@@ -93,7 +82,7 @@ func outboxEnd(c *Case) []Finding {
 
 func billedAfterReleaseFailed(c *Case) []Finding {
 	var out []Finding
-	for _, e := range c.see(sight{seeEvent, "", semconv.EventAudit}).own {
+	for _, e := range c.lookup(indexKey{namedEvent, "", semconv.EventAudit}).own {
 		state, since := c.Lifecycle.StateAt(e.At)
 		action := strings.ToLower(e.Attr(semconv.Action))
 		bills := slices.ContainsFunc([]string{"charge", "invoice", "meter", "bill"}, func(w string) bool { return strings.Contains(action, w) })

@@ -110,18 +110,3 @@ func (c *Case) jobsOf(operation ...string) []*Run {
 	}
 	return out
 }
-
-// silent says whether a run belongs to a provider that tells nobody how its jobs end (I14).
-func (r *Run) silent() bool {
-	return strings.HasPrefix(r.ID, "eda/") || slices.ContainsFunc(r.Changes, func(c Change) bool { return strings.EqualFold(c.To, "unknown") })
-}
-
-// at is a run's newest move at or before a time, nil where there is none.
-func (r *Run) at(t int64) *Change {
-	for i := len(r.Changes) - 1; i >= 0; i-- {
-		if r.Changes[i].At <= t {
-			return &r.Changes[i]
-		}
-	}
-	return nil
-}

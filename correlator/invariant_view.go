@@ -11,8 +11,8 @@ func impossibleView(c *Case) []Finding {
 	}
 	var out []Finding
 	seen := map[string]bool{}
-	for _, e := range c.see(sight{seeEvent, "", semconv.EventProjection}).own {
-		k := lookOf(e)
+	for _, e := range c.lookup(indexKey{namedEvent, "", semconv.EventProjection}).own {
+		k := projectionKeyOf(e)
 		shown, mapped := c.Profile.Shown(k.projection, k.field, e.Attr(semconv.Value))
 		if k.field != fieldState || !mapped || seen[k.projection+shown] || c.canHaveBeen(shown, e.At) {
 			continue

@@ -23,40 +23,21 @@ func judge(c *Case, rules []Rule, why *Reasoning) Verdict {
 		Faults: []Fault{}, Candidates: []Candidate{}, Missing: []Missing{}, Drift: []Drift{}, Findings: []Finding{},
 	}}
 	c.silences = nil
-	var drifted []look
+	var drifted []projectionKey
 	j.v.Drift, drifted = drifts(c)
 	j.v.Findings = findings(c)
-	for i, t := range c.Troubles {
-		if i >= maxTroubles/2 && i < len(c.Troubles)-maxTroubles/2 {
+	for i, t := range c.Troubles() {
+		if i >= maxTroubles/2 && i < len(c.Troubles())-maxTroubles/2 {
 			continue
 		}
 		j.explain(t)
 	}
-	if more := len(c.Troubles) - maxTroubles; more > 0 {
+	if more := len(c.Troubles()) - maxTroubles; more > 0 {
 		j.v.Findings = append(j.v.Findings, Finding{Kind: "many_troubles", Summary: fmt.Sprintf("%d troubles between the first %d and the last %d were not judged one by one", more, maxTroubles/2, maxTroubles/2), Refs: []string{}})
 	}
 	j.driftFault(drifted)
 	j.conclude()
 	return j.v
-}
-
-// judgement is the working state of Judge.
-type judgement struct {
-	c         *Case
-	rules     []Rule
-	v         Verdict
-	causes    []cause
-	open      []*Trouble // troubles that nothing explains
-	contested bool
-	disabled  map[string]bool
-	why       *Reasoning // nil where nobody asked
-}
-
-// cause is one explanation with the troubles that it explains.
-type cause struct {
-	ev       Evidence
-	troubles []*Trouble
-	party    string
 }
 
 // explain looks for the cause of one trouble.
@@ -113,13 +94,13 @@ func attributedBy(found []Evidence) string {
 	return "the only explanation"
 }
 
-// byHand is the recorded act of a person that explains why a machine lost its work, nil where there is
-// none: an administrator who has a machine installed anew is nobody's fault.
+// byHand is the recorded act of a person that explains why a node lost its work, nil where there is
+// none: an administrator who has a node installed anew is nobody's fault.
 func (j *judgement) byHand(t *Trouble) *Event {
 	if t.Kind != TaskTrouble || t.Attempt.Over == nil || t.Attempt.Taken == nil {
 		return nil
 	}
-	for _, e := range j.c.Lifecycle.Hands {
+	for _, e := range j.c.Lifecycle.ManualActions {
 		if e.At >= t.From-skew && e.At <= t.At && (e.Node == "" || e.Node == t.Node) {
 			return e
 		}
@@ -180,8 +161,8 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) []Evidence {
 	return found
 }
 
-// besideTheWay says whether a cause lies inside a machine that the step never got to: a task that nobody
-// claimed failed on the way to it. A machine that could not renew its certificate stands in the way itself.
+// besideTheWay says whether a cause lies inside a node that the step never got to: a task that nobody
+// claimed failed on the way to it. A node that could not renew its certificate stands in the way itself.
 func besideTheWay(t *Trouble, ev *Evidence) bool {
 	if !t.NeverTaken() || ev.Layer != semconv.LayerNode || ev.Mechanism == "clock" {
 		return false
@@ -214,10 +195,7 @@ func (j *judgement) find(r Rule, t *Trouble) (found []Evidence) {
 			}
 			j.disabled[r.ID] = true
 			found = nil
-			if r.Panicked != nil {
-				r.Panicked(r.ID, p)
-			}
-			j.v.Findings = append(j.v.Findings, Finding{Kind: "rule_disabled", Summary: fmt.Sprintf("rule %s panicked and was left out: %v", r.ID, p), Refs: []string{}})
+			j.v.Findings = append(j.v.Findings, Finding{Kind: "rule_disabled", Rule: r.ID, Summary: fmt.Sprintf("rule %s panicked and was left out: %v", r.ID, p), Refs: []string{}})
 		}
 	}()
 	return r.Find(j.c, t)
@@ -243,7 +221,7 @@ func (j *judgement) add(ev Evidence, t *Trouble) {
 
 func union(a, b []*Event) []*Event {
 	out := append(slices.Clone(a), b...)
-	slices.SortStableFunc(out, compareEvents)
+	slices.SortStableFunc(out, CompareEvents)
 	return slices.Compact(out)
 }
 
@@ -303,4 +281,11 @@ func (j *judgement) conclude() {
 		j.suspect(t)
 	}
 	j.v.Explanation = j.explanation()
+}
+
+// Explain judges as Judge does, and says how it came to its verdict.
+func Explain(c *Case, rules []Rule) (Verdict, Reasoning) {
+	why := &Reasoning{Troubles: []Deliberation{}}
+	v := judge(c, rules, why)
+	return v, *why
 }

@@ -15,9 +15,9 @@ type Lifecycle struct {
 	Tasks     []*Attempt
 	Jobs      []*Run
 	Outbox    []*Run
-	Nodes     []string // machines that were assigned to it or worked for it
-	// Hands are what people did to the allocation's machines, on record: reimage, reboot, maintenance.
-	Hands []*Event
+	Nodes     []string // nodes that were assigned to it or worked for it
+	// ManualActions are what people did to the allocation's nodes, on record: reimage, reboot, maintenance.
+	ManualActions []*Event
 	// Cancel is the first sign that a user or administrator asked for an end; nil if nobody did.
 	Cancel *Event
 }
@@ -125,19 +125,19 @@ func (l *Lifecycle) activeAfter(t int64) int64 {
 	return 0
 }
 
-func readLifecycle(c *Case) Lifecycle {
+func readLifecycle(events, audits []*Event) Lifecycle {
 	l := Lifecycle{}
 	runs := map[string]*Run{}
 	tasks := map[string]*Attempt{}
-	for _, e := range c.Events {
+	for _, e := range events {
 		if e.Node != "" && !slices.Contains(l.Nodes, e.Node) && (e.Own(identity.Task) != "" || e.Is(semconv.EventNodeAssigned)) {
 			l.Nodes = append(l.Nodes, e.Node)
 		}
 		if l.Cancel == nil && asksForEnd(e) {
 			l.Cancel = e
 		}
-		if handlesMachine(e) {
-			l.Hands = append(l.Hands, e)
+		if manualNodeAction(e) {
+			l.ManualActions = append(l.ManualActions, e)
 		}
 		if !e.IsEvent() {
 			continue
@@ -182,12 +182,12 @@ func readLifecycle(c *Case) Lifecycle {
 			l.task(tasks, e)
 		}
 	}
-	for _, e := range c.see(sight{seeEvent, "", semconv.EventAudit}).context {
-		if handlesMachine(e) && slices.Contains(l.Nodes, e.Node) {
-			l.Hands = append(l.Hands, e)
+	for _, e := range audits {
+		if manualNodeAction(e) && slices.Contains(l.Nodes, e.Node) {
+			l.ManualActions = append(l.ManualActions, e)
 		}
 	}
-	slices.SortStableFunc(l.States, func(a, b Change) int { return compareEvents(a.Event, b.Event) })
+	slices.SortStableFunc(l.States, func(a, b Change) int { return CompareEvents(a.Event, b.Event) })
 	return l
 }
 
@@ -243,8 +243,8 @@ func (l *Lifecycle) task(open map[string]*Attempt, e *Event) {
 	}
 }
 
-// handlesMachine says whether somebody, on record, took a machine in hand.
-func handlesMachine(e *Event) bool {
+// manualNodeAction says whether somebody, on record, worked on a node.
+func manualNodeAction(e *Event) bool {
 	if !e.Is(semconv.EventAudit) || e.Attr(semconv.ActorType) == "system" {
 		return false
 	}
@@ -267,4 +267,33 @@ func asksForEnd(e *Event) bool {
 		return e.To() == semconv.Canceling
 	}
 	return false
+}
+
+// terminal says whether an allocation in this state owes nothing any more.
+func terminal(state string) bool {
+	return state == semconv.Released || state == semconv.Canceled || state == semconv.Active
+}
+
+// events are the records of a run's moves.
+func (r *Run) events() []*Event {
+	out := make([]*Event, 0, len(r.Changes))
+	for _, c := range r.Changes {
+		out = append(out, c.Event)
+	}
+	return out
+}
+
+// silent says whether a run belongs to a provider that tells nobody how its jobs end (I14).
+func (r *Run) silent() bool {
+	return strings.HasPrefix(r.ID, "eda/") || slices.ContainsFunc(r.Changes, func(c Change) bool { return strings.EqualFold(c.To, "unknown") })
+}
+
+// at is a run's newest move at or before a time, nil where there is none.
+func (r *Run) at(t int64) *Change {
+	for i := len(r.Changes) - 1; i >= 0; i-- {
+		if r.Changes[i].At <= t {
+			return &r.Changes[i]
+		}
+	}
+	return nil
 }

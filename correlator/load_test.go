@@ -131,7 +131,7 @@ func TestLargeAllocations(t *testing.T) {
 		for name, atOnce := range map[string]bool{"one by one": false, "all at once": true} {
 			records := busyFrom("a-1", n, min(n/500, 400), 1, atOnce)
 			t0 := cpu()
-			g := correlator.Gather(records, nil, defaultProfile(t), correlator.Moment{})
+			g := correlator.NewDataset(records, nil, defaultProfile(t), correlator.AsOf{})
 			t1 := cpu()
 			v := correlator.Judge(g.Cases()[0], rules.All())
 			t2 := cpu()

@@ -37,7 +37,7 @@ func TestOpenStackAttribution(t *testing.T) {
 	if err := d.ReadFile(filepath.Join(folder, "dev.otlp.jsonl.gz")); err != nil {
 		t.Fatal(err)
 	}
-	g := correlator.Gather(records, nil, p, correlator.Moment{})
+	g := correlator.NewDataset(records, nil, p, correlator.AsOf{})
 	reached, owners := offline(g.Events)
 	credited, missed, strangers, tasks, beyond := 0, 0, 0, 0, 0
 	for i, e := range g.Events {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/otlpfile"
 	"github.com/faultline-io/faultline/internal/profile"
@@ -45,10 +46,10 @@ func TestOpenStackFaults(t *testing.T) {
 	if err := d.ReadFile(filepath.Join(folder, "dev.otlp.jsonl.gz")); err != nil {
 		t.Fatal(err)
 	}
-	g := correlator.Gather(records, nil, p, correlator.Moment{})
+	g := correlator.NewDataset(records, nil, p, correlator.AsOf{})
 	sameRun(t, g)
 	verdicts := map[string]correlator.Verdict{}
-	for _, a := range g.Analyze(rules.All()).Allocations {
+	for _, a := range query.Analyze(g, rules.All()).Allocations {
 		verdicts[a.ID] = a.Verdict
 	}
 	b := scoreOpenStack(t, g, verdicts, openstackLabels(t, folder))
@@ -72,7 +73,7 @@ func (b openstackScore) String() string {
 		b.right, b.failed, b.wrong, b.failed-b.right-b.wrong, b.neutronRight, b.neutron, b.alarms, b.goodEvidence, b.evidenceDue)
 }
 
-func scoreOpenStack(t *testing.T, g *correlator.Gathering, verdicts map[string]correlator.Verdict, labels []openstackLabel) (b openstackScore) {
+func scoreOpenStack(t *testing.T, g *correlator.Dataset, verdicts map[string]correlator.Verdict, labels []openstackLabel) (b openstackScore) {
 	t.Helper()
 	byRef := map[string]*correlator.Event{}
 	hours := map[int64][]*correlator.Event{} // every run has an hour of its own
@@ -157,7 +158,7 @@ func activation(l openstackLabel) (first int64, known bool) {
 
 // sameRun holds that no line of one run is credited to another (every run has an hour of its own), and no
 // periodic task to any.
-func sameRun(t *testing.T, g *correlator.Gathering) {
+func sameRun(t *testing.T, g *correlator.Dataset) {
 	t.Helper()
 	const hour = int64(3600e9)
 	runs := map[int64]string{}

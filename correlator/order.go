@@ -12,8 +12,8 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// compareEvents is the order of a timeline where causality says nothing: time, source, ref.
-func compareEvents(a, b *Event) int {
+// CompareEvents is the order of a timeline where causality says nothing: time, source, ref.
+func CompareEvents(a, b *Event) int {
 	if c := cmp.Compare(a.At, b.At); c != 0 {
 		return c
 	}
@@ -25,14 +25,14 @@ func compareEvents(a, b *Event) int {
 
 // order puts events into causal order, then time, source and ref. Causes come first even where clocks
 // say otherwise: a span before its children and the lines written in it, a task queued before it is
-// dispatched before its result. Contradictory causes (a cycle) fall back to time. families are the spans whose
+// dispatched before its result. Contradictory causes (a cycle) fall back to time. parents are the spans whose
 // parent is there too.
-func order(events []*Event) (ordered []*Event, families []family) {
+func order(events []*Event) (ordered []*Event, parents []parentLink) {
 	sorted := inTime(events)
-	families, lines := kinship(sorted)
-	after, forward := causes(sorted, families, lines)
+	parents, lines := parentLinks(sorted)
+	after, forward := causes(sorted, parents, lines)
 	if forward {
-		return sorted, families // time says what causality says
+		return sorted, parents // time says what causality says
 	}
 	waiting := make([]int, len(sorted))
 	for _, effects := range after {
@@ -66,10 +66,10 @@ func order(events []*Event) (ordered []*Event, families []family) {
 			}
 		}
 	}
-	return out, families
+	return out, parents
 }
 
-// inTime gives events in the order of compareEvents. What is compared most, the time, is packed with the event's
+// inTime gives events in the order of CompareEvents. What is compared most, the time, is packed with the event's
 // position into one word: words are sorted several times faster than events, which would each have to be touched.
 func inTime(events []*Event) []*Event {
 	out := make([]*Event, len(events))
@@ -97,18 +97,18 @@ func inTime(events []*Event) []*Event {
 			k++
 		}
 		if k > i+1 {
-			slices.SortFunc(out[i:k], compareEvents)
+			slices.SortFunc(out[i:k], CompareEvents)
 		}
 		i = k
 	}
 	return out
 }
 
-// family is a span, or a line that was written in one, and the span that it is part of.
-type family struct{ parent, child *Event }
+// parentLink is a span, or a line that was written in one, and the span that it is part of.
+type parentLink struct{ parent, child *Event }
 
-// kinship finds the spans and lines whose parent is among the events.
-func kinship(sorted []*Event) (spans, lines []family) {
+// parentLinks finds the spans and lines whose parent is among the events.
+func parentLinks(sorted []*Event) (spans, lines []parentLink) {
 	n := 0
 	for i, e := range sorted {
 		e.place = i
@@ -141,11 +141,11 @@ func kinship(sorted []*Event) (spans, lines []family) {
 		switch {
 		case e.Signal == record.Span && e.ParentID != "":
 			if p := of(e.TraceID, e.ParentID); p != nil && p != e {
-				spans = append(spans, family{p, e})
+				spans = append(spans, parentLink{p, e})
 			}
 		case e.Signal != record.Span && e.SpanID != "":
 			if p := of(e.TraceID, e.SpanID); p != nil {
-				lines = append(lines, family{p, e})
+				lines = append(lines, parentLink{p, e})
 			}
 		}
 	}
@@ -154,13 +154,13 @@ func kinship(sorted []*Event) (spans, lines []family) {
 
 // causes lists, for every event, those that it must precede. forward says that time has all of them in
 // order already; then the list is not whole.
-func causes(sorted []*Event, families ...[]family) (after [][]int, forward bool) {
+func causes(sorted []*Event, parents ...[]parentLink) (after [][]int, forward bool) {
 	forward = true
 	var edges [][2]int
 	edge := func(from, to int) {
 		edges, forward = append(edges, [2]int{from, to}), forward && from < to
 	}
-	for _, list := range families {
+	for _, list := range parents {
 		for _, f := range list {
 			edge(f.parent.place, f.child.place)
 		}

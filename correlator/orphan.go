@@ -11,22 +11,8 @@ import (
 )
 
 // sweepTime is how long after the end of its allocation a resource may still be seen without being an orphan:
-// what deletes it has to be told, and to do it (domain facts §4.9, I7).
+// what deletes it has to be told, and to do it (docs/domain.md §4.9, I7).
 const sweepTime = 2 * time.Minute
-
-// Orphans lists, over all allocations, the resources that were seen alive after their allocation was gone.
-func (g *Gathering) Orphans() []Orphan { return orphansOf(g.Cases()) }
-
-func orphansOf(cases []*Case) []Orphan {
-	out := []Orphan{}
-	for _, c := range cases {
-		out = append(out, c.Orphans()...)
-	}
-	slices.SortFunc(out, func(a, b Orphan) int {
-		return cmp.Or(cmp.Compare(a.AllocationID, b.AllocationID), cmp.Compare(a.ResourceUID, b.ResourceUID))
-	})
-	return out
-}
 
 // Orphans lists the allocation's resources that outlived it: seen alive after its end, and not gone since. A
 // resource that nobody looked at after the end is none; nobody knows.
@@ -37,7 +23,7 @@ func (c *Case) Orphans() []Orphan {
 	}
 	deadline := since + int64(sweepTime)
 	alive := map[string][]*Event{}
-	own := c.see(sight{}).own
+	own := c.lookup(indexKey{}).own
 	for _, e := range own[firstAt(own, deadline):] {
 		for _, k := range e.Keys {
 			if k.Kind != identity.Resource {
@@ -96,10 +82,6 @@ func tellsOfLife(e *Event) bool {
 	return holdsAny(e.Text+" "+strings.ToLower(e.Attr("status")+" "+e.Attr("phase")+" "+e.Attr("state")), "running", "started", "created", "still", "exists", "present", "booted", "orphan", "found in inventory", "unlabelled", "ready")
 }
 
-func holdsAny(text string, words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-}
-
 // orphanTroubles: a resource that came or stayed after the end, while a job of the allocation still worked on
 // it, was let slip by whoever ended the allocation without waiting for that job.
 func orphanTroubles(c *Case) []*Trouble {
@@ -114,7 +96,7 @@ func orphanTroubles(c *Case) []*Trouble {
 			continue
 		}
 		var seen []*Event
-		own := c.see(sight{}).own
+		own := c.lookup(indexKey{}).own
 		for _, e := range own[firstAt(own, since):] {
 			if slices.Contains(orphans[0].Evidence, e.Ref) {
 				seen = append(seen, e)

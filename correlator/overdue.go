@@ -116,23 +116,19 @@ func (c *Case) owesEnd(out []*Obligation, j *Run) []*Obligation {
 // it, or its layer, was seen after the deadline; otherwise nobody can tell: that is the rules' matter.
 func overdueTroubles(c *Case) []*Trouble {
 	for _, o := range c.Obligations() {
-		if o.Overdue(c.Now - c.grace) {
+		if o.Overdue(c.watermark()) {
 			return []*Trouble{o.trouble()}
 		}
 	}
 	return nil
 }
 
-// waitsFor says whether an obligation's time is over and what met it may still be under way.
-func (c *Case) waitsFor(o *Obligation) bool { return o.Overdue(c.Now) && !o.Overdue(c.Now-c.grace) }
-
-// events are the records of a run's moves.
-func (r *Run) events() []*Event {
-	out := make([]*Event, 0, len(r.Changes))
-	for _, c := range r.Changes {
-		out = append(out, c.Event)
-	}
-	return out
+// Waits says whether an obligation's time is over and what met it may still be under way: the case is to be judged
+// again when the watermark has passed it.
+func (c *Case) Waits() bool {
+	return c.watermark() < c.Now && slices.ContainsFunc(c.Obligations(), func(o *Obligation) bool {
+		return o.Overdue(c.Now) && !o.Overdue(c.watermark())
+	})
 }
 
 // taskOver is the end of the last task that came to one since a time, nil where one goes on: whoever waited for it

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/story"
@@ -28,7 +29,7 @@ func TestPeersThatWaitForEachOther(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := correlator.Gather(records, nil, p, correlator.Moment{}).Analyze(rules.All()).Allocations[0].Verdict
+			v := query.Analyze(correlator.NewDataset(records, nil, p, correlator.AsOf{}), rules.All()).Allocations[0].Verdict
 			got := ""
 			if len(v.Faults) > 0 {
 				got = v.Faults[0].Rule

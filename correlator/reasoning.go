@@ -43,13 +43,6 @@ type Considered struct {
 	Because string `json:"because"`
 }
 
-// Explain judges as Judge does, and says how it came to its verdict.
-func Explain(c *Case, rules []Rule) (Verdict, Reasoning) {
-	why := &Reasoning{Troubles: []Deliberation{}}
-	v := judge(c, rules, why)
-	return v, *why
-}
-
 // begin opens the deliberation on a trouble; nil where nobody asked for the reasoning.
 func (r *Reasoning) begin(t *Trouble) *Deliberation {
 	if r == nil {

@@ -13,7 +13,7 @@ import (
 // some trouble, and whatever was not kept says why.
 func TestReasoningTellsTheVerdict(t *testing.T) {
 	for _, s := range scenarios(t) {
-		g := correlator.Gather(copies(s.Records), nil, defaultProfile(t), correlator.Moment{})
+		g := correlator.NewDataset(copies(s.Records), nil, defaultProfile(t), correlator.AsOf{})
 		for _, c := range g.Cases() {
 			v, why := correlator.Explain(c, rules.All())
 			a, _ := json.Marshal(v)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/record"
@@ -40,7 +41,7 @@ func defaultProfile(t testing.TB) *profile.Profile {
 
 func analyze(t testing.TB, records []*record.Record) correlator.Answer {
 	t.Helper()
-	return correlator.Gather(copies(records), nil, defaultProfile(t), correlator.Moment{}).Analyze(rules.All())
+	return query.Analyze(correlator.NewDataset(copies(records), nil, defaultProfile(t), correlator.AsOf{}), rules.All())
 }
 
 // copies keeps a run from seeing what an earlier one worked out.

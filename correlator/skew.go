@@ -14,11 +14,11 @@ import (
 // noticeable is from when on two clocks are told apart. Below it, rounding and buffering look the same.
 const noticeable = 500 * time.Millisecond
 
-// clockOf names the clock that stamped an event: a service on a machine, because every machine has its own.
+// clockOf names the clock that stamped an event: a service on a node, because every node has its own.
 func clockOf(e *Event) string {
 	where := firstOf(e.Own(identity.NodeInstance), e.Own(identity.Node), e.Attr(semconv.HostName))
 	if where == "" || e.IsEvent() && (e.Layer == semconv.LayerWorkflow || e.Layer == semconv.LayerAPI) {
-		return e.Service // a controller's events name the machines that they are about
+		return e.Service // a controller's events name the nodes that they are about
 	}
 	return e.Service + " on " + where
 }
@@ -52,7 +52,7 @@ func (k *clocks) pair(cause, effect *Event, by int64) {
 // stamped after a collector saw it proves it too. Times stay as they were stamped.
 func clockSkews(c *Case) []Finding {
 	k := &clocks{worst: map[[2]string]causal{}, by: map[[2]string]int64{}, ahead: map[string]*Event{}}
-	k.spans(c.families)
+	k.spans(c.parents)
 	k.steps(&c.Lifecycle)
 	for _, e := range c.Events {
 		if early := e.Time - e.Observed; early >= int64(noticeable) && e.At == e.Time {
@@ -65,8 +65,8 @@ func clockSkews(c *Case) []Finding {
 }
 
 // spans compares what a caller saw of a call with what the called saw: it begins after, and ends before.
-func (k *clocks) spans(families []family) {
-	for _, f := range families {
+func (k *clocks) spans(parents []parentLink) {
+	for _, f := range parents {
 		parent, e := f.parent, f.child
 		k.pair(parent, e, parent.Time-e.Time)
 		if waits := parent.SpanKind == "client" || e.SpanKind == "server"; waits && e.End > e.Time && parent.End > parent.Time {

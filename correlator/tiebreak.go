@@ -15,14 +15,14 @@ type Tiebreak struct {
 }
 
 // Tiebreaks are asked in this order; the first that decides, decides. Where none of the deciding ones
-// does, the trouble is contested (domain facts §4.10).
+// does, the trouble is contested (docs/domain.md §4.10).
 func Tiebreaks() []Tiebreak {
 	return []Tiebreak{
 		// Words that name a cause beat a status that many causes produce, and that beats "it failed".
 		{"specific over general", func(a, b *Evidence) int { return cmp.Compare(b.Weight, a.Weight) }},
 		// The component that failed, about itself, beats its caller, and that beats anyone further.
 		{"closer witness", func(a, b *Evidence) int { return cmp.Compare(a.Directness, b.Directness) }},
-		// What lies on the way of the step that failed, before what was also wrong with the machine.
+		// What lies on the way of the step that failed, before what was also wrong with the node.
 		{"on the way of the step", func(a, b *Evidence) int { return falseFirst(a.beside, b.beside) }},
 		// Of layers that call each other, the deepest one that was reached and failed.
 		{"deeper hop", func(a, b *Evidence) int {

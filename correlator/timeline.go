@@ -1,23 +1,20 @@
 package correlator
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// entry is an event as a line of the timeline.
-func (e *Event) entry(via identity.Via) Entry {
+// timelineEntry is an event as a line of the timeline.
+func (e *Event) timelineEntry(via identity.Via) Entry {
 	return Entry{
 		Time: Time(e.Time), Observed: Time(e.Observed), Layer: e.Layer, Source: e.Service, Kind: e.kind(), Name: e.Name,
-		Severity: severityName(e.Severity), Summary: e.Summary(), IDs: e.ids(), Via: string(via), Ref: e.Ref,
+		Severity: SeverityName(e.Severity), Summary: e.Summary(), IDs: e.IDs(), Via: string(via), Ref: e.Ref,
 	}
 }
 
@@ -38,7 +35,8 @@ func (e *Event) kind() string {
 	return e.Signal.String()
 }
 
-func severityName(n int) string {
+// SeverityName is the name of an OTLP severity number.
+func SeverityName(n int) string {
 	for _, s := range []struct {
 		from int
 		name string
@@ -98,53 +96,4 @@ func (e *Event) spanSummary() string {
 		status = fmt.Sprint(e.HTTP.Status)
 	}
 	return join(e.Name, status, took, because(firstLine(e.StatusMessage, "")))
-}
-
-func join(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
-}
-
-func after(word, s string) string {
-	if s == "" {
-		return ""
-	}
-	return word + " " + s
-}
-
-func because(s string) string {
-	if s == "" {
-		return ""
-	}
-	return "(" + firstLine(s, "") + ")"
-}
-
-func arrow(from, to string) string {
-	if from == "" {
-		return to
-	}
-	return from + " → " + to
-}
-
-func firstOf(all ...string) string { return cmp.Or(all...) }
-
-// firstLine is the first line of a text, at most 240 bytes of it, or a substitute for an empty one.
-func firstLine(text, substitute string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	line = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, line)
-	if line == "" {
-		return substitute
-	}
-	if len(line) > 240 {
-		cut := 240
-		for !utf8.RuneStart(line[cut]) {
-			cut--
-		}
-		line = line[:cut] + "…"
-	}
-	return line
 }

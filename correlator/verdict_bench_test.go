@@ -34,21 +34,21 @@ func TestVerdictSpeed(t *testing.T) {
 	}
 	p := defaultProfile(t)
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(table, "records\ttroubles\tgather p50\tp95\tdecoded events → verdict p50\tp95\ttimeline p50\tp95\t")
+	_, _ = fmt.Fprintln(table, "records\ttroubles\tdataset p50\tp95\tdecoded events → verdict p50\tp95\ttimeline p50\tp95\t")
 	for _, size := range []struct{ n, troubles int }{{500, 1}, {5000, 0}, {5000, 1}, {5000, 10}, {5000, 100}} {
 		var gather, judge, tell []time.Duration
 		records := busy("a-1", size.n, size.troubles, 1)
 		for range runs {
 			runtime.GC()
 			t0 := cpu()
-			g := correlator.Gather(records, []identity.Fact{}, p, correlator.Moment{})
+			g := correlator.NewDataset(records, []identity.Link{}, p, correlator.AsOf{})
 			t1 := cpu()
-			runtime.GC() // what gathering left behind is no cost of the verdict
+			runtime.GC() // what dataset left behind is no cost of the verdict
 			t1b := cpu()
 			c := g.Cases()[0]
 			correlator.Judge(c, rules.All())
 			t2 := cpu()
-			c.Allocation(rules.All())
+			c.WithTimeline(correlator.Judge(c, rules.All()))
 			t3 := cpu()
 			gather, judge, tell = append(gather, t1-t0), append(judge, t2-t1b), append(tell, t3-t2)
 		}
@@ -62,12 +62,12 @@ func spread(d []time.Duration) string {
 	return fmt.Sprintf("%.2f ms\t%.2f ms", d[len(d)/2].Seconds()*1e3, d[len(d)*95/100].Seconds()*1e3)
 }
 
-func BenchmarkGather(b *testing.B) {
+func BenchmarkNewDataset(b *testing.B) {
 	p := defaultProfile(b)
 	records := busy("a-1", 5000, 10, 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		correlator.Gather(records, nil, p, correlator.Moment{})
+		correlator.NewDataset(records, nil, p, correlator.AsOf{})
 	}
 }
 
@@ -79,7 +79,7 @@ func BenchmarkJudge(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				b.StopTimer()
-				g := correlator.Gather(records, nil, p, correlator.Moment{})
+				g := correlator.NewDataset(records, nil, p, correlator.AsOf{})
 				b.StartTimer()
 				correlator.Judge(g.Cases()[0], rules.All())
 			}

@@ -11,35 +11,25 @@ import (
 )
 
 // metrics are read when somebody scrapes.
-func metrics(s *store.Store, e *telemetry.Emitter) []prometheus.Collector {
+func metrics(s *store.Store, e *telemetry.Exporter) []prometheus.Collector {
 	counter := func(name, help string, f func() float64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "faultline", Subsystem: "provisioner", Name: name, Help: help}, f)
 	}
 	gauge := func(name, help string, f func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "faultline", Subsystem: "provisioner", Name: name, Help: help}, f)
 	}
-	backlog := func() (int, time.Time) {
-		var n int
-		var oldest time.Time
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_ = s.View(ctx, "outbox backlog", func(t *store.Tx) (err error) {
-			n, oldest, err = t.OutboxBacklog()
-			return err
-		})
-		return n, oldest
+	read := func(group string, backlog func(*store.Tx) (int, time.Time, error)) func() (int, time.Time) {
+		return func() (n int, oldest time.Time) {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			_ = s.View(ctx, group, func(t *store.Tx) (err error) {
+				n, oldest, err = backlog(t)
+				return err
+			})
+			return n, oldest
+		}
 	}
-	journal := func() (int, time.Time) {
-		var n int
-		var oldest time.Time
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_ = s.View(ctx, "journal backlog", func(t *store.Tx) (err error) {
-			n, oldest, err = t.JournalBacklog()
-			return err
-		})
-		return n, oldest
-	}
+	outbox, journal := read("outbox backlog", (*store.Tx).OutboxBacklog), read("journal backlog", (*store.Tx).JournalBacklog)
 	age := func(backlog func() (int, time.Time)) func() float64 {
 		return func() float64 {
 			n, oldest := backlog()
@@ -54,8 +44,8 @@ func metrics(s *store.Store, e *telemetry.Emitter) []prometheus.Collector {
 		counter("telemetry_records_total", "Records taken into the telemetry queue.", func() float64 { return float64(e.Stats().Taken) }),
 		counter("telemetry_dropped_records_total", "Telemetry records that were dropped.", func() float64 { return float64(e.Stats().Dropped) }),
 		gauge("telemetry_queue_records", "Telemetry records that wait.", func() float64 { return float64(e.Waiting()) }),
-		gauge("outbox_messages", "Messages that wait for the relay.", func() float64 { n, _ := backlog(); return float64(n) }),
-		gauge("outbox_oldest_age_seconds", "Age of the oldest message that waits.", age(backlog)),
+		gauge("outbox_messages", "Messages that wait for the relay.", func() float64 { n, _ := outbox(); return float64(n) }),
+		gauge("outbox_oldest_age_seconds", "Age of the oldest message that waits.", age(outbox)),
 		gauge("journal_transactions", "Transactions whose telemetry waits in the database.", func() float64 { n, _ := journal(); return float64(n) }),
 		gauge("journal_oldest_age_seconds", "Age of the oldest telemetry that waits in the database.", age(journal)),
 	}

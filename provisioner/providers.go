@@ -3,6 +3,7 @@ package provisioner
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/faultline-io/faultline/provisioner/provider"
 	"github.com/faultline-io/faultline/provisioner/provider/aap"
@@ -11,96 +12,104 @@ import (
 	"github.com/faultline-io/faultline/provisioner/workflow"
 )
 
-// Providers is the `providers` section: who serves which pools. Pools that nobody serves are those of
-// node agents.
+// Providers is the `providers` section: who serves which pools. Pools that nobody serves are those of node agents.
+// A new kind of provider is a field here and a line in all.
 type Providers struct {
-	AAP []AAP `yaml:"aap"`
-	EDA []EDA `yaml:"eda"`
+	AAP []Served[aap.Config] `yaml:"aap"`
+	EDA []Served[eda.Config] `yaml:"eda"`
 }
 
-// AAP is one automation controller and its pools.
-type AAP struct {
-	Pools      []string `yaml:"pools"`
-	aap.Config `yaml:",inline"`
+// all is every configured provider of every kind.
+func (p Providers) all() []configured {
+	return slices.Concat(
+		each(p.AAP, aap.Open),
+		each(p.EDA, eda.Open),
+	)
 }
 
-// EDA is one rulebook activation and its pools.
-type EDA struct {
-	Pools      []string `yaml:"pools"`
-	eda.Config `yaml:",inline"`
+// Served is one provider and the pools that it serves.
+type Served[C settings[C]] struct {
+	Pools  []string `yaml:"pools"`
+	Config C        `yaml:",inline"`
+}
+
+// settings are what one kind of provider is configured by.
+type settings[C any] interface {
+	Default() C
+	Identity() provider.Identity
+	Validate() error
 }
 
 // UnmarshalYAML reads over the defaults.
-func (a *AAP) UnmarshalYAML(read func(any) error) error {
-	type plain AAP
-	p := plain{Config: aap.DefaultConfig()}
+func (s *Served[C]) UnmarshalYAML(read func(any) error) error {
+	type plain Served[C]
+	p := plain{Config: s.Config.Default()}
 	err := read(&p)
-	*a = AAP(p)
+	*s = Served[C](p)
 	return err
 }
 
-// UnmarshalYAML reads over the defaults.
-func (e *EDA) UnmarshalYAML(read func(any) error) error {
-	type plain EDA
-	p := plain{Config: eda.DefaultConfig()}
-	err := read(&p)
-	*e = EDA(p)
-	return err
+// adapter is a provider that was opened.
+type adapter interface {
+	provider.Provider
+	Close()
+}
+
+// configured is a Served of any kind.
+type configured struct {
+	identity provider.Identity
+	pools    []string
+	validate func() error
+	open     func(*telemetry.Emitter) (adapter, error)
+}
+
+func each[C settings[C], A adapter](served []Served[C], open func(C, *telemetry.Emitter) (A, error)) []configured {
+	var out []configured
+	for _, s := range served {
+		out = append(out, configured{s.Config.Identity(), s.Pools, s.Config.Validate, func(e *telemetry.Emitter) (adapter, error) {
+			return open(s.Config, e)
+		}})
+	}
+	return out
 }
 
 // Validate names the key that is wrong.
 func (p Providers) Validate() error {
 	var all []error
-	pools, names := map[string]bool{}, map[string]bool{}
-	check := func(name string, served []string, err error) {
-		if err != nil {
+	pools, identities := map[string]bool{}, map[provider.Identity]bool{}
+	for _, c := range p.all() {
+		if err := c.validate(); err != nil {
 			all = append(all, fmt.Errorf("providers: %w", err))
 		}
-		if names[name] {
-			all = append(all, fmt.Errorf("providers: %s is configured twice", name))
+		if identities[c.identity] {
+			all = append(all, fmt.Errorf("providers: %s %s is configured twice", c.identity.Provider, c.identity.Instance))
 		}
-		names[name] = true
-		for _, pool := range served {
+		identities[c.identity] = true
+		for _, pool := range c.pools {
 			if pools[pool] {
 				all = append(all, fmt.Errorf("providers: pool %q is served twice", pool))
 			}
 			pools[pool] = true
 		}
 	}
-	for _, a := range p.AAP {
-		check(aap.Name+" "+a.Instance, a.Pools, a.Config.Validate())
-	}
-	for _, e := range p.EDA {
-		check(eda.Name+" "+e.Instance, e.Pools, e.Config.Validate())
-	}
 	return errors.Join(all...)
 }
 
-// use opens all providers and has the engine use them.
-func (p Providers) use(engine *workflow.Engine, says *telemetry.Source) (closeAll func(), err error) {
-	var opened []interface{ Close() }
+// use opens all providers and has the engine use them. closeAll is to be called after an error, too.
+func (p Providers) use(engine *workflow.Engine, emitter *telemetry.Emitter) (closeAll func(), err error) {
+	var opened []adapter
 	closeAll = func() {
-		for _, o := range opened {
-			o.Close()
+		for _, a := range opened {
+			a.Close()
 		}
 	}
-	take := func(one provider.Provider, c interface{ Close() }, pools []string) {
-		opened = append(opened, c)
-		engine.Use(one, pools...)
-	}
-	for _, a := range p.AAP {
-		one, err := aap.Open(a.Config, says)
+	for _, c := range p.all() {
+		a, err := c.open(emitter)
 		if err != nil {
 			return closeAll, err
 		}
-		take(one, one, a.Pools)
-	}
-	for _, e := range p.EDA {
-		one, err := eda.Open(e.Config, says)
-		if err != nil {
-			return closeAll, err
-		}
-		take(one, one, e.Pools)
+		opened = append(opened, a)
+		engine.Use(a, c.pools...)
 	}
 	return closeAll, nil
 }

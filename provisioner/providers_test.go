@@ -39,7 +39,7 @@ func TestProviders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, e := c.Providers.AAP[0], c.Providers.EDA[0]
+	a, e := c.Providers.AAP[0].Config, c.Providers.EDA[0].Config
 	if a.API.Token != "s3" || a.Poll != 30*time.Second || a.API.Timeout != 30*time.Second || a.Prefix != "osac" || e.Webhook.Timeout != 5*time.Second || e.Create != "/create-compute-instance" {
 		t.Fatalf("%+v %+v", a, e)
 	}

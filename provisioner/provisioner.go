@@ -1,4 +1,4 @@
-// Package provisioner is the reference controller: it takes requests for machines, works on them with
+// Package provisioner is the reference controller: it takes requests for nodes, works on them with
 // durable workflows, and tells what it does in lifecycle events, spans and logs that share their
 // identifiers.
 //
@@ -40,38 +40,38 @@ const (
 // Run is a provisioner until ctx ends: then requests in flight are answered, the step at hand is
 // finished, and telemetry is sent off.
 func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
-	emitter, err := telemetry.Open(c.Telemetry, log)
+	exporter, err := telemetry.Open(c.Telemetry, log)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Grace)
 		defer cancel()
-		err = errors.Join(err, emitter.Close(last))
+		err = errors.Join(err, exporter.Close(last))
 	}()
-	says, db, relaySays := emitter.Source(serviceProvisioner), emitter.Source(serviceDB), emitter.Source(serviceRelay)
+	emitter, db, relayEmitter := exporter.Emitter(serviceProvisioner), exporter.Emitter(serviceDB), exporter.Emitter(serviceRelay)
 
-	s, err := store.Open(ctx, c.Database, store.Options{DB: db, Says: says, Relay: relaySays, Journal: emitter.Delivers(), Slow: c.Slow, PoolWait: c.PoolWait})
+	s, err := store.Open(ctx, c.Database, store.Options{DB: db, Emitter: emitter, Relay: relayEmitter, Journal: exporter.HasReceiver(), Slow: c.Slow, PoolWait: c.PoolWait})
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	shipper := journal.New(s, emitter, c.Telemetry, log)
+	shipper := journal.New(s, exporter, c.Telemetry, log)
 
-	engine := workflow.New(s, c.Workflow, says, log)
-	closeProviders, err := c.Providers.use(engine, says)
+	engine := workflow.New(s, c.Workflow, emitter, log)
+	closeProviders, err := c.Providers.use(engine, emitter)
 	defer closeProviders()
 	if err != nil {
 		return fmt.Errorf("open providers: %w", err)
 	}
 	var faults *chaos.Switches
 	if c.Faults != "" {
-		faults = chaos.New(s.Seize)
-		engine.Hold = func(ctx context.Context) { faults.Hold(ctx, chaos.Stuck) }
-		engine.Hasten = func() bool { return faults.On(chaos.Timeout) }
+		faults = chaos.New(s.ExhaustPool)
+		engine.BeforeStep = func(ctx context.Context) { faults.Block(ctx, chaos.Stuck) }
+		engine.ExpireTasks = func() bool { return faults.On(chaos.Timeout) }
 	}
-	relay := outbox.New(s, faults.Publisher(engine), c.Outbox, relaySays, log)
-	agents := fleet.New(s, c.Fleet, says)
+	relay := outbox.New(s, faults.Publisher(engine), c.Outbox, relayEmitter, log)
+	agents := fleet.New(s, c.Fleet, emitter)
 	nodes, err := c.listenForNodes(ctx, agents)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	tenants := control.New(s, c.Fleet.TokenLife).Offering(c.Catalog)
 	ops := service.NewOps()
 	ops.Ready("store", s.Ping)
-	ops.Registry.MustRegister(metrics(s, emitter)...)
+	ops.Registry.MustRegister(metrics(s, exporter)...)
 
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error {
@@ -99,10 +99,10 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 		if l, err = c.Access.TLS.Secure(l); err != nil {
 			return err
 		}
-		return service.ServeOn(ctx, l, rest.NewControl(tenants, recovery.New(s, c.Recovery, c.Fleet.TokenLife), gate, says, log), c.Grace)
+		return service.ServeOn(ctx, l, rest.NewControl(tenants, recovery.New(s, c.Recovery, c.Fleet.TokenLife), gate, emitter, log), c.Grace)
 	})
 	work.Go(func() error {
-		return service.ServeOn(ctx, nodes, interruptible(ctx, rest.NewNode(agents, says, log, proxies...)), c.Grace)
+		return service.ServeOn(ctx, nodes, interruptible(ctx, rest.NewNode(agents, emitter, log, proxies...)), c.Grace)
 	})
 	work.Go(func() error { return service.Serve(ctx, c.Ops, ops.Handler(), c.Grace) })
 	work.Go(func() error { return faults.Run(ctx, chaos.Worker, engine.Run) })
@@ -116,21 +116,21 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 		work.Go(func() error { return service.Serve(ctx, c.Faults, faults.Handler(), c.Grace) })
 		log.Warn("a lab may make faults here", "faults", c.Faults)
 	}
-	if emitter.Delivers() {
+	if exporter.HasReceiver() {
 		work.Go(func() error { return shipper.Run(ctx) })
 	}
-	work.Go(func() error { says.Beat(ctx, "", c.Telemetry.Heartbeat); return nil })
+	work.Go(func() error { emitter.Heartbeat(ctx, "", c.Telemetry.Heartbeat); return nil })
 	work.Go(func() error {
-		relaySays.BeatWhile(ctx, "", c.Telemetry.Heartbeat, func(context.Context) bool { return !faults.On(chaos.Gone) })
+		relayEmitter.HeartbeatWhile(ctx, "", c.Telemetry.Heartbeat, func(context.Context) bool { return !faults.On(chaos.Gone) })
 		return nil
 	})
 	work.Go(func() error {
-		db.BeatWhile(ctx, "", c.Telemetry.Heartbeat, func(ctx context.Context) bool { return s.Ping(ctx) == nil })
+		db.HeartbeatWhile(ctx, "", c.Telemetry.Heartbeat, func(ctx context.Context) bool { return s.Ping(ctx) == nil })
 		return nil
 	})
 	log.Info("provisioner started", "control", c.Control, "node", c.Node, "ops", c.Ops, "database", store.Redacted(c.Database))
 	err = work.Wait()
-	if emitter.Delivers() {
+	if exporter.HasReceiver() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Grace)
 		defer cancel()
 		if err := shipper.Drain(last); err != nil { // it stays where it is, for the next start

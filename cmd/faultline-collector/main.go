@@ -1,5 +1,5 @@
-// Command faultline-collector is Faultline's OpenTelemetry Collector: agent on a machine, gateway before
-// the store. Without --config it runs the configuration of one machine (--config embedded:lab).
+// Command faultline-collector is Faultline's OpenTelemetry Collector: agent on a node, gateway before
+// the store. Without --config it runs the configuration of one host (--config embedded:lab).
 package main
 
 import (

@@ -19,6 +19,7 @@ import (
 	"github.com/faultline-io/faultline/api"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/correlator/live"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/config"
 	"github.com/faultline-io/faultline/internal/profile"
@@ -105,10 +106,10 @@ func run(ctx context.Context, path string) error {
 	ops := service.NewOps()
 	ops.Ready("store", conn.Ping)
 	store := clickhouse.New(conn, p).WithLimits(cfg.Search)
-	server := api.New(store, p, rules.All(), log, ops.Registry)
+	server := api.New(&query.Service{Store: store, Profile: p, Rules: rules.All()}, p, rules.All(), log, ops.Registry)
 	group, within := errgroup.WithContext(ctx)
 	if cfg.Judging.Enabled {
-		judges := live.New(cfg.Judging, live.Sources{Library: store, Ledger: store, Feed: store, Roster: store, Diary: store, Beginnings: store}, p, rules.All(), log, ops.Registry)
+		judges := live.New(cfg.Judging, live.Sources{Reader: store, History: store, Feed: store, Membership: store, Durations: store, StartTimes: store}, p, rules.All(), log, ops.Registry)
 		group.Go(func() error { return judges.Run(within) })
 	}
 	group.Go(func() error {

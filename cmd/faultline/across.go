@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/incident"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
 )
 
@@ -19,8 +21,8 @@ import (
 // correlator.
 type across[List any] struct {
 	name, short, long, example string
-	path                       string                           // of the REST API, with its parameters
-	ofFiles                    func(*correlator.Gathering) List // the same answer, worked out here
+	path                       string                         // of the REST API, with its parameters
+	ofFiles                    func(*correlator.Dataset) List // the same answer, worked out here
 	show                       func(io.Writer, List) error
 	flags                      func(*cobra.Command)
 }
@@ -79,6 +81,7 @@ Exit status: 0 all read; 3 something was rejected (the answer is still whole); 1
 		},
 	}
 	q.flags(cmd)
+	q.pastFlag(cmd)
 	cmd.Flags().StringVar(&in.profile, "profile", "", "built-in profile or profile file, for FILEs (default \"default\")")
 	if a.flags != nil {
 		a.flags(cmd)
@@ -88,15 +91,15 @@ Exit status: 0 all read; 3 something was rejected (the answer is still whole); 1
 
 func stuckCommand() *cobra.Command {
 	layer := ""
-	return across[correlator.StuckList]{
+	return across[incident.StuckList]{
 		name: "stuck", short: "Everything that sits in a state longer than it should, by whose move it is; and orphans",
 		long: "Lists allocations whose next step is overdue: who owes it, since when, by how much, and whose trouble that is\n" +
 			"where the evidence says so. Resources whose allocation is gone are listed as orphans.",
 		example: "  faultline stuck\n  faultline stuck --layer node_agent --json export.jsonl",
 		path:    "/api/v1/stuck",
-		ofFiles: func(g *correlator.Gathering) correlator.StuckList {
-			list := correlator.ListStuck(g.Standings(rules.All()), g.Now)
-			list.Allocations = slices.DeleteFunc(list.Allocations, func(s correlator.StuckAllocation) bool { return layer != "" && s.Layer != layer })
+		ofFiles: func(g *correlator.Dataset) incident.StuckList {
+			list := incident.ListStuck(query.Assess(g, rules.All()), g.Now)
+			list.Allocations = slices.DeleteFunc(list.Allocations, func(s incident.StuckAllocation) bool { return layer != "" && s.Layer != layer })
 			return list
 		},
 		show:  showStuck,
@@ -104,7 +107,7 @@ func stuckCommand() *cobra.Command {
 	}.command(func() url.Values { return url.Values{"layer": {layer}} })
 }
 
-func showStuck(w io.Writer, list correlator.StuckList) error {
+func showStuck(w io.Writer, list incident.StuckList) error {
 	last := "\x00"
 	for _, s := range list.Allocations {
 		if s.Layer != last {
@@ -145,15 +148,15 @@ func lastSign(s correlator.Stuck) string {
 }
 
 func driftCommand() *cobra.Command {
-	return across[correlator.DriftList]{
+	return across[incident.DriftList]{
 		name: "drift", short: "Every view that shows something else than the truth, for longer than its grace",
 		long:    "Compares what views showed when they were last looked at with what was true then.",
 		example: "  faultline drift\n  faultline drift export.jsonl",
 		path:    "/api/v1/drift",
-		ofFiles: func(g *correlator.Gathering) correlator.DriftList {
-			return correlator.ListDrift(g.Standings(rules.All()), g.Now)
+		ofFiles: func(g *correlator.Dataset) incident.DriftList {
+			return incident.ListDrift(query.Assess(g, rules.All()), g.Now)
 		},
-		show: func(w io.Writer, list correlator.DriftList) error {
+		show: func(w io.Writer, list incident.DriftList) error {
 			for _, d := range list.Drift {
 				_, _ = fmt.Fprintf(w, "%s  %s shows %s %s, truth is %s since %s\n", d.ID, d.Projection, d.Field, d.Shown, d.Truth, d.Since)
 			}
@@ -165,18 +168,18 @@ func driftCommand() *cobra.Command {
 
 func incidentsCommand() *cobra.Command {
 	victims, open := 1, false
-	keep := func(list correlator.IncidentList) correlator.IncidentList {
-		list.Incidents = slices.DeleteFunc(list.Incidents, func(in correlator.Incident) bool { return open && !in.Open })
+	keep := func(list incident.List) incident.List {
+		list.Incidents = slices.DeleteFunc(list.Incidents, func(in incident.Incident) bool { return open && !in.Open })
 		return list
 	}
-	return across[correlator.IncidentList]{
+	return across[incident.List]{
 		name: "incidents", short: "Allocations hit by one cause in one window, as one incident with its victims",
-		long: "Groups the faults of all allocations by cause: the same layer, mechanism and subject (a machine, a certificate, a\n" +
-			"host, a provider, a component), with no longer than " + correlator.IncidentWindow.String() + " of quiet between them.",
+		long: "Groups the faults of all allocations by cause: the same layer, mechanism and subject (a node, a certificate, a\n" +
+			"host, a provider, a component), with no longer than " + incident.Window.String() + " of quiet between them.",
 		example: "  faultline incidents --open\n  faultline incidents --victims 2 export.jsonl",
 		path:    "/api/v1/incidents",
-		ofFiles: func(g *correlator.Gathering) correlator.IncidentList {
-			return keep(correlator.ListIncidents(g.Standings(rules.All()), correlator.IncidentWindow, victims))
+		ofFiles: func(g *correlator.Dataset) incident.List {
+			return keep(incident.NewList(query.Assess(g, rules.All()), incident.Window, victims))
 		},
 		show: showIncidents,
 		flags: func(cmd *cobra.Command) {
@@ -188,7 +191,7 @@ func incidentsCommand() *cobra.Command {
 	})
 }
 
-func showIncidents(w io.Writer, list correlator.IncidentList) error {
+func showIncidents(w io.Writer, list incident.List) error {
 	for _, in := range list.Incidents {
 		open := "over since " + in.LastSeen.String()
 		if in.Open {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
 )
 
@@ -65,7 +66,7 @@ func (a *analysis) run(files []string, stdin io.Reader, stdout, stderr io.Writer
 	return nil
 }
 
-func (a *analysis) print(out io.Writer, g *correlator.Gathering) error {
+func (a *analysis) print(out io.Writer, g *correlator.Dataset) error {
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
 	switch {
@@ -77,7 +78,7 @@ func (a *analysis) print(out io.Writer, g *correlator.Gathering) error {
 		}
 		return nil
 	case a.json:
-		return lines.Encode(g.Analyze(rules.All()))
+		return lines.Encode(query.Analyze(g, rules.All()))
 	}
-	return showAnswer(out, g.Analyze(rules.All()))
+	return showAnswer(out, query.Analyze(g, rules.All()))
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/faultline-io/faultline/api"
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 )
 
 // defaultServer is where `faultline up` lets the correlator listen.
@@ -32,8 +33,12 @@ func (q *question) flags(cmd *cobra.Command) {
 		server = defaultServer
 	}
 	cmd.Flags().StringVar(&q.server, "server", server, "the correlator's address (environment: FAULTLINE_SERVER)")
-	cmd.Flags().StringVar(&q.asOf, "as-of", "", "judge by what had been observed until this time (RFC 3339)")
 	cmd.Flags().BoolVar(&q.json, "json", false, "print the answer as JSON")
+}
+
+// pastFlag is for questions that can be asked as of a time.
+func (q *question) pastFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&q.asOf, "as-of", "", "judge by what had been observed until this time (RFC 3339)")
 }
 
 func timelineCommand() *cobra.Command {
@@ -66,21 +71,22 @@ func askCommand(name, short string, part func(correlator.Allocation) any, show f
 		},
 	}
 	q.flags(cmd)
+	q.pastFlag(cmd)
 	return cmd
 }
 
 func listCommand() *cobra.Command {
 	q := question{}
-	state := ""
+	state, limit := "", 0
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Allocations and their states, the most recently heard of first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var found struct {
-				Allocations []correlator.Listed `json:"allocations"`
+				Allocations []query.Listed `json:"allocations"`
 			}
-			if err := q.get(cmd.Context(), "/api/v1/allocations?state="+url.QueryEscape(state), &found); err != nil {
+			if err := q.get(cmd.Context(), fmt.Sprintf("/api/v1/allocations?state=%s&limit=%d", url.QueryEscape(state), limit), &found); err != nil {
 				return err
 			}
 			if q.json {
@@ -95,10 +101,17 @@ func listCommand() *cobra.Command {
 					return err
 				}
 			}
+			switch len(found.Allocations) {
+			case 0:
+				_, _ = fmt.Fprintln(cmd.ErrOrStderr(), "no allocations")
+			case limit:
+				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "the %d that were heard of last; --limit N shows more\n", limit)
+			}
 			return nil
 		},
 	}
 	q.flags(cmd)
+	cmd.Flags().IntVar(&limit, "limit", 100, "how many at most, 1 to 1000")
 	cmd.Flags().StringVar(&state, "state", "", "only allocations in this state")
 	return cmd
 }

@@ -8,7 +8,7 @@ func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "faultline",
 		Short: "Whose fault is a stuck allocation: deploy, certificate, ingress, API, workflow, provider or node?",
-		Long: `Faultline joins the records of a machine allocation over all layers into one timeline and says which
+		Long: `Faultline joins the records of a node allocation over all layers into one timeline and says which
 layer owns the trouble, with the records that prove it.
 
 Try it on a file, no server needed:   faultline analyze examples/*.jsonl
@@ -17,6 +17,7 @@ Run all of it on this machine:        faultline up`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(upCommand(), analyzeCommand(), timelineCommand(), verdictCommand(), listCommand(), eventsCommand(), searchCommand(), stuckCommand(), driftCommand(), incidentsCommand(), recoverCommand(), rulesCommand(), profileCommand(), storeCommand(), migrateCommand(), setupCommand(), labCommand(), benchCommand())
+	root.AddCommand(upCommand(), analyzeCommand(), timelineCommand(), verdictCommand(), listCommand(), eventsCommand(), searchCommand(), stuckCommand(), driftCommand(), incidentsCommand(), recoverCommand(), rulesCommand(), profileCommand(), storeCommand(), migrateCommand(), setupCommand(),
+		movedCommand("lab", "faultline-lab"), movedCommand("bench", "faultline-lab bench"))
 	return root
 }

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 )
 
 // eventPrinter writes records as they come: one JSON object a line, or a table for people.
@@ -26,7 +26,7 @@ func newEventPrinter(w io.Writer, asJSON bool) *eventPrinter {
 	return p
 }
 
-func (p *eventPrinter) print(e correlator.FullEvent) error {
+func (p *eventPrinter) print(e query.FullEvent) error {
 	if p.table == nil {
 		return p.encode.Encode(e)
 	}

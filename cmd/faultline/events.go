@@ -26,7 +26,7 @@ type reading struct {
 
 func (r *reading) flags(cmd *cobra.Command, limit int, whole string) {
 	r.question.flags(cmd)
-	cmd.Flags().Lookup("as-of").Usage = "leave out what was ingested after this time (RFC 3339)"
+	cmd.Flags().StringVar(&r.asOf, "as-of", "", "leave out what was ingested after this time (RFC 3339)")
 	cmd.Flags().Lookup("json").Usage = "print one JSON object a line"
 	cmd.Flags().Var(&r.from, "from", "stamped at or after this time (RFC 3339), or so long ago (90m, 24h)")
 	cmd.Flags().Var(&r.to, "to", "stamped before this time (RFC 3339), or so long ago")
@@ -38,7 +38,7 @@ func eventsCommand() *cobra.Command {
 	of := map[identity.Kind]*string{}
 	cmd := &cobra.Command{
 		Use:   "events [ALLOCATION]",
-		Short: "The records of an allocation, machine, workflow, trace or correlation, one by one, whole",
+		Short: "The records of an allocation, node, workflow, trace or correlation, one by one, whole",
 		Example: `  faultline events a-1
   faultline events --node n-7 --from 24h --json | jq .body`,
 		Args: cobra.MaximumNArgs(1),

@@ -12,8 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/faultline-io/faultline/api"
-	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/memory"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/story"
@@ -34,7 +34,7 @@ func talking(t *testing.T, lines int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(api.New(memory.New(p, records), p, rules.All(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()).Handler(nil))
+	s := httptest.NewServer(api.New(&query.Service{Store: memory.New(p, records), Profile: p, Rules: rules.All()}, p, rules.All(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()).Handler(nil))
 	t.Cleanup(s.Close)
 	return s.URL
 }
@@ -56,7 +56,7 @@ func TestEventsAreStreamedPageByPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	var last correlator.FullEvent
+	var last query.FullEvent
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || len(lines) != 2500 || last.Body == "" || last.IDs["allocation_id"] != "a-1" {
 		t.Errorf("%d lines, the last %+v, %v", len(lines), last, err)
 	}

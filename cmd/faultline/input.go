@@ -26,9 +26,9 @@ func (in *input) flags(cmd *cobra.Command) {
 	f.StringVar(&in.asOf, "as-of", "", "judge by what had been observed until this time (RFC 3339)")
 }
 
-// gather reads OTLP/JSON files into one gathering. What is rejected or refused is reported on stderr and
+// gather reads OTLP/JSON files into one dataset. What is rejected or refused is reported on stderr and
 // counted in the statistics.
-func (in *input) gather(files []string, stdin io.Reader, stderr io.Writer) (*correlator.Gathering, error) {
+func (in *input) gather(files []string, stdin io.Reader, stderr io.Writer) (*correlator.Dataset, error) {
 	p, err := profile.Load(in.profile)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (in *input) gather(files []string, stdin io.Reader, stderr io.Writer) (*cor
 			return nil, err
 		}
 	}
-	g := correlator.Gather(records, nil, p, correlator.Moment{AsOf: asOf})
+	g := correlator.NewDataset(records, nil, p, correlator.AsOf{Until: asOf})
 	g.Stats.Rejected = rejected
 	for reason, n := range g.Refused {
 		_, _ = fmt.Fprintf(stderr, "faultline: %d statements about identity refused: %s\n", n, reason)

@@ -1,5 +1,5 @@
 // Command faultline is the operator's tool: it analyzes files without a server, asks a running
-// correlator, and runs the product on one machine.
+// correlator, and runs the product on one host.
 //
 //	faultline up ──▶ store, collector, correlator, provisioner, lab   (one process each)
 //	faultline timeline|verdict ID ──▶ the correlator's REST API
@@ -18,7 +18,7 @@ import (
 // version is set when a release is built.
 var version = "dev"
 
-// Exit statuses (telemetry contract §6).
+// Exit statuses (docs/contract.md §6).
 const (
 	exitError    = 1 // usage or I/O error
 	exitRejected = 3 // some input was rejected, the answer is whole all the same

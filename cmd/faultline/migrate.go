@@ -52,7 +52,7 @@ type storeFlags struct{ config, data, cluster string }
 
 func (f *storeFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.config, "config", "", "YAML configuration: dsn, cluster, retention")
-	cmd.Flags().StringVar(&f.data, "data", "data", "data folder of `faultline up`, whose store is used where no address is named")
+	cmd.Flags().StringVar(&f.data, "data", "data", "data folder of faultline up, whose store is used where no address is named")
 }
 
 // load gives the configuration, with the store's address, and where that stands.

@@ -10,12 +10,14 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/faultline-io/faultline/internal/addon"
 	"github.com/faultline-io/faultline/internal/schema"
 	"github.com/faultline-io/faultline/internal/supervise"
 )
 
-// parts lists the processes in the order in which they start: whoever receives before whoever sends.
-func (c upConfig) parts(dsn string) ([]supervise.Part, error) {
+// parts lists the processes in the order in which they start: whoever receives before whoever sends, so those of the lab
+// come last.
+func (c upConfig) parts(dsn string, lab addon.Plan) ([]supervise.Part, error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, err
@@ -46,17 +48,18 @@ func (c upConfig) parts(dsn string) ([]supervise.Part, error) {
 	out = append(out,
 		part("collector", "http://"+c.CollectorHealth+"/", append([]string{bin("faultline-collector")}, c.collectorArguments()...)...),
 		part("correlator", "http://"+c.Correlator+"/readyz", bin("faultline-correlator"), "--config", correlator))
-	if c.RunLab {
-		more, err := c.labParts(bin, part)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, more...)
+	if lab.NodeLogs != "" {
+		out = append(out, c.agentPart(part("agent-collector", ""), bin("faultline-collector"), lab.NodeLogs))
+	}
+	for _, p := range lab.Processes {
+		one := part(p.Name, p.Ready, p.Command...)
+		one.Env, one.Finite = append(slices.Clone(env), p.Env...), p.Finite
+		out = append(out, one)
 	}
 	return out, nil
 }
 
-// collectorArguments lay this run's addresses over the Collector's own configuration of one machine.
+// collectorArguments lay this run's addresses over the Collector's own configuration of one host.
 func (c upConfig) collectorArguments() []string {
 	set := func(key, value string) []string { return []string{"--config", "yaml:" + key + ": " + value} }
 	args := []string{"--config", "embedded:lab"}
@@ -82,12 +85,12 @@ func metricsArguments(address string) []string {
 	return []string{"--config", fmt.Sprintf("yaml:{service: {telemetry: {metrics: {readers: [{pull: {exporter: {prometheus: {host: %q, port: %s}}}}]}}}}", host, port)}
 }
 
-// agentPart is the agent Collector: it reads what the lab's machines write to their disks, and sends it to the other one.
-func (c upConfig) agentPart(p supervise.Part, program, machines string) supervise.Part {
-	p.Command = append([]string{program, "--config", "embedded:agent", "--config", "embedded:machines", "--config", "yaml:extensions::health_check::endpoint: " + c.AgentHealth},
+// agentPart is the agent Collector: it reads what nodes write to their disks, and sends it to the other one.
+func (c upConfig) agentPart(p supervise.Part, program, nodes string) supervise.Part {
+	p.Command = append([]string{program, "--config", "embedded:agent", "--config", "embedded:nodes", "--config", "yaml:extensions::health_check::endpoint: " + c.AgentHealth},
 		metricsArguments(c.AgentMetrics)...)
 	p.Ready = "http://" + c.AgentHealth + "/"
-	p.Env = append(slices.Clone(p.Env), "FAULTLINE_GATEWAY=http://"+c.OTLP.HTTP, "FAULTLINE_MACHINES="+machines, "FAULTLINE_NODE_ID=", "FAULTLINE_NODE_INSTANCE_ID=")
+	p.Env = append(slices.Clone(p.Env), "FAULTLINE_GATEWAY=http://"+c.OTLP.HTTP, "FAULTLINE_NODES="+nodes, "FAULTLINE_NODE_ID=", "FAULTLINE_NODE_INSTANCE_ID=")
 	return p
 }
 
@@ -111,7 +114,7 @@ func programs() (func(string) string, error) {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	folder := filepath.Dir(self)
-	for _, name := range []string{"faultline-collector", "faultline-correlator", "faultline-provisioner"} {
+	for _, name := range []string{"faultline-collector", "faultline-correlator"} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
 			return nil, fmt.Errorf("%s is not beside %s: build all programs with make build", name, filepath.Base(self))
 		}

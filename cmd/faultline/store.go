@@ -28,7 +28,7 @@ func storeCommand() *cobra.Command {
 	path := ""
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Run the embedded ClickHouse for one machine, on loopback only; look after any store",
+		Short: "Run the embedded ClickHouse for one host, on loopback only; look after any store",
 		Long: `Runs the embedded ClickHouse, on loopback only. Its configuration stands under three keys:
 
   store: {data_dir: /var/lib/faultline/store, listen: 127.0.0.1:8123, fsync: true}

@@ -5,22 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
+	"github.com/faultline-io/faultline/internal/addon"
 	"github.com/faultline-io/faultline/internal/config"
 	"github.com/faultline-io/faultline/internal/embedded"
 	"github.com/faultline-io/faultline/internal/embedded/engine"
-	"github.com/faultline-io/faultline/internal/lab"
 	"github.com/faultline-io/faultline/internal/schema"
 	"github.com/faultline-io/faultline/internal/supervise"
 	"github.com/faultline-io/faultline/provisioner"
 )
 
-// upConfig says where the parts of a one-machine run listen and keep their data.
+// upConfig says where the parts of a one-host run listen and keep their data.
 type upConfig struct {
 	DataDir string `yaml:"data_dir"`
 	Store   string `yaml:"store"`
@@ -30,7 +33,7 @@ type upConfig struct {
 	} `yaml:"otlp"`
 	CollectorHealth  string `yaml:"collector_health"`
 	CollectorMetrics string `yaml:"collector_metrics"`
-	AgentHealth      string `yaml:"agent_health"` // of the agent Collector, which reads the log files of the lab's machines
+	AgentHealth      string `yaml:"agent_health"` // of the agent Collector, which reads the log files of the lab's nodes
 	AgentMetrics     string `yaml:"agent_metrics"`
 	Correlator       string `yaml:"correlator"`
 	Provisioner      struct {
@@ -38,10 +41,10 @@ type upConfig struct {
 		Node    string `yaml:"node"`
 		Ops     string `yaml:"ops"`
 	} `yaml:"provisioner"`
-	RunLab  bool       `yaml:"run_lab"` // run the provisioner and the simulated platform
-	Lab     lab.Config `yaml:"lab"`
-	Record  bool       `yaml:"record"` // also write what is stored as OTLP/JSON lines, into the data folder
-	Profile string     `yaml:"profile"`
+	RunLab  bool      `yaml:"run_lab"` // run the provisioner and the simulated platform
+	Lab     yaml.Node `yaml:"lab"`     // the lab's own section: faultline-lab reads it
+	Record  bool      `yaml:"record"`  // also write what is stored as OTLP/JSON lines, into the data folder
+	Profile string    `yaml:"profile"`
 	// Retention is what the store keeps for how many days; left as it is where it is not stated.
 	Retention *schema.Retention `yaml:"retention"`
 }
@@ -50,7 +53,7 @@ func defaultUpConfig() upConfig {
 	c := upConfig{
 		DataDir: "data", Store: "127.0.0.1:9123", CollectorHealth: "127.0.0.1:13133", CollectorMetrics: "127.0.0.1:8888",
 		AgentHealth: "127.0.0.1:13134", AgentMetrics: "127.0.0.1:8889",
-		Correlator: "127.0.0.1:8680", RunLab: true, Lab: lab.DefaultConfig(),
+		Correlator: "127.0.0.1:8680", RunLab: true,
 	}
 	p := provisioner.DefaultConfig()
 	c.Provisioner.Control, c.Provisioner.Node, c.Provisioner.Ops = p.Control, p.Node, p.Ops
@@ -63,9 +66,6 @@ func (c upConfig) Validate() error {
 	if c.DataDir == "" {
 		return errors.New("data_dir: is empty")
 	}
-	if err := c.Lab.Validate(); err != nil {
-		return fmt.Errorf("lab: %w", err)
-	}
 	if c.Retention != nil {
 		if err := c.Retention.Validate(); err != nil {
 			return fmt.Errorf("retention: %w", err)
@@ -75,12 +75,15 @@ func (c upConfig) Validate() error {
 }
 
 func upCommand() *cobra.Command {
-	path, data := "", ""
+	path, data, noLab := "", "", false
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Run all of it on this machine: store, collector, correlator, provisioner and lab; Ctrl-C stops it",
 		Long: `Starts an embedded ClickHouse, the Collector, the correlator, the provisioner and a simulated platform,
 each as a process of its own, and restarts what dies. Everything is kept in the data folder.
+
+The provisioner and the simulated platform are started where faultline-lab lies beside this program. --no-lab leaves them
+out, for a platform of your own.
 
 FAULTLINE_CLICKHOUSE_DSN names a ClickHouse server to use instead of the embedded one.`,
 		Args: cobra.NoArgs,
@@ -92,15 +95,20 @@ FAULTLINE_CLICKHOUSE_DSN names a ClickHouse server to use instead of the embedde
 			if data != "" {
 				cfg.DataDir = data
 			}
-			return up(cmd.Context(), cfg, cmd.OutOrStdout())
+			if noLab {
+				cfg.RunLab = false
+			}
+			return up(cmd.Context(), cfg, path, cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "YAML configuration")
 	cmd.Flags().StringVar(&data, "data", "", "data folder (default \"data\")")
+	cmd.Flags().BoolVar(&noLab, "no-lab", false, "run neither the provisioner nor the simulated platform")
 	return cmd
 }
 
-func up(ctx context.Context, cfg upConfig, out io.Writer) error {
+// up runs everything until ctx ends. file is the one that cfg was read from; empty: none.
+func up(ctx context.Context, cfg upConfig, file string, out io.Writer) error {
 	if _, err := programs(); err != nil {
 		return err // before anything is made
 	}
@@ -111,17 +119,22 @@ func up(ctx context.Context, cfg upConfig, out io.Writer) error {
 	if err := os.MkdirAll(filepath.Join(cfg.DataDir, "log"), 0o700); err != nil {
 		return fmt.Errorf("make data folder: %w", err)
 	}
+	lab, err := cfg.askLab(ctx, file, out)
+	if err != nil {
+		return err
+	}
+	cfg.RunLab = len(lab.Processes) > 0
 	dsn := os.Getenv(schema.Variable)
 	if dsn == "" {
 		if dsn, err = setUpStore(ctx, cfg, out); err != nil {
 			return err
 		}
 	}
-	parts, err := cfg.parts(dsn)
+	parts, err := cfg.parts(dsn, lab)
 	if err != nil {
 		return err
 	}
-	if err := cfg.portsAreFree(ctx); err != nil {
+	if err := cfg.portsAreFree(ctx, lab); err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(out, "faultline: starting, data in %s\n", cfg.DataDir)
@@ -147,7 +160,7 @@ func setUpStore(ctx context.Context, cfg upConfig, out io.Writer) (string, error
 }
 
 // portsAreFree finds a taken port before anything is started, and says which.
-func (c upConfig) portsAreFree(ctx context.Context) error {
+func (c upConfig) portsAreFree(ctx context.Context, lab addon.Plan) error {
 	addresses := map[string]string{
 		"otlp.grpc": c.OTLP.GRPC, "otlp.http": c.OTLP.HTTP, "collector_health": c.CollectorHealth,
 		"collector_metrics": c.CollectorMetrics, "correlator": c.Correlator,
@@ -155,27 +168,21 @@ func (c upConfig) portsAreFree(ctx context.Context) error {
 	if os.Getenv(schema.Variable) == "" {
 		addresses["store"] = c.Store
 	}
-	if c.RunLab {
-		addresses["provisioner.control"], addresses["provisioner.node"], addresses["provisioner.ops"] = c.Provisioner.Control, c.Provisioner.Node, c.Provisioner.Ops
-		if c.Lab.ProvisionerFaults != "" {
-			addresses["lab.provisioner_faults"] = c.Lab.ProvisionerFaults
-		}
-		addresses["lab.ingress"], addresses["lab.api"], addresses["lab.auth"] = c.Lab.Ingress, c.Lab.API, c.Lab.Auth
-	}
-	if c.RunLab && c.Lab.LogFiles {
+	maps.Copy(addresses, lab.Addresses)
+	if lab.NodeLogs != "" {
 		addresses["agent_health"], addresses["agent_metrics"] = c.AgentHealth, c.AgentMetrics
 	}
-	if c.RunLab && c.Lab.Providers {
-		addresses["lab.hub"], addresses["lab.aap"], addresses["lab.eda"] = c.Lab.Hub, c.Lab.AAP, c.Lab.EDA
-	}
 	var taken []error
-	for key, address := range addresses {
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	for _, key := range slices.Sorted(maps.Keys(addresses)) {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addresses[key])
 		if err != nil {
-			taken = append(taken, fmt.Errorf("%s: %w (another address goes into a file: faultline up --config FILE)", key, err))
+			taken = append(taken, fmt.Errorf("%s: %w", key, err))
 			continue
 		}
 		_ = l.Close()
+	}
+	if len(taken) > 0 {
+		taken = append(taken, errors.New("does a faultline up run already? Another address goes into a file: faultline up --config FILE"))
 	}
 	return errors.Join(taken...)
 }
@@ -187,7 +194,8 @@ func (c upConfig) whereToLook(out io.Writer) {
 	}
 	recovering := ""
 	if c.RunLab && c.Provisioner.Control == defaultUpConfig().Provisioner.Control {
-		recovering = "\n  bin/faultline recover stuck           what is stuck, and what may be done about it"
+		recovering = "\n  bin/faultline recover stuck           what is stuck, and what may be done about it" +
+			"\n  bin/faultline-lab inject cert_expired a real fault; bin/faultline-lab list names them all"
 	}
 	_, _ = fmt.Fprintf(out, `
 faultline is up. In another terminal:

@@ -27,6 +27,7 @@ import (
 	"github.com/faultline-io/faultline/internal/otlpfile"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/schema"
+	"github.com/faultline-io/faultline/lab"
 )
 
 // truth is what the lab knows of an allocation.
@@ -60,13 +61,14 @@ func TestUp(t *testing.T) {
 				run.kill(t, name)
 			}
 		}
-		return killed && len(truths) >= allocations && !run.has("faultline lab")
+		return killed && len(truths) >= allocations && !run.has("faultline-lab")
 	})
 	truths := readTruths(t, cfg)
 	if len(stories) < 8 {
 		t.Errorf("only %d stories were played: %v", len(stories), stories)
 	}
-	exports := []string{cfg.Lab.Export, cfg.Lab.Export + ".provisioner"}
+	export := filepath.Join(cfg.DataDir, exportFile)
+	exports := []string{export, export + ".provisioner"}
 	served := map[string]string{}
 	for _, one := range truths {
 		// The queue of the Collector may still hold what the store missed while it was away.
@@ -84,7 +86,7 @@ func TestUp(t *testing.T) {
 			if err := q.get(context.Background(), "/api/v1/allocations/"+one.ID+"/history", &h); err != nil {
 				return false
 			}
-			return ruling(h.Revisions[len(h.Revisions)-1].Standing.Verdict) == served[one.ID]
+			return ruling(h.Revisions[len(h.Revisions)-1].Assessment.Verdict) == served[one.ID]
 		})
 	}
 	healthy := slices.IndexFunc(truths, func(o truth) bool { return o.Story == "healthy" })
@@ -116,7 +118,7 @@ func ruling(v correlator.Verdict) string {
 func buildPrograms(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
-	for _, name := range []string{"faultline", "faultline-collector", "faultline-correlator", "faultline-provisioner"} {
+	for _, name := range []string{"faultline", "faultline-collector", "faultline-correlator", "faultline-provisioner", "faultline-lab"} {
 		build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(bin, name), "github.com/faultline-io/faultline/cmd/"+name)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
@@ -126,18 +128,24 @@ func buildPrograms(t *testing.T) string {
 	return bin
 }
 
+// exportFile takes what the lab says, in the data folder; what the provisioner says lies beside it.
+const exportFile = "run.otlp.jsonl"
+
 func upTestConfig(t *testing.T, count int) upConfig {
 	t.Helper()
-	c := defaultUpConfig()
+	c, platform := defaultUpConfig(), lab.DefaultConfig()
 	c.DataDir = t.TempDir()
 	for _, address := range []*string{
 		&c.Store, &c.OTLP.GRPC, &c.OTLP.HTTP, &c.CollectorHealth, &c.CollectorMetrics, &c.AgentHealth, &c.AgentMetrics, &c.Correlator, &c.Provisioner.Control,
-		&c.Provisioner.Node, &c.Provisioner.Ops, &c.Lab.Ingress, &c.Lab.API, &c.Lab.Auth, &c.Lab.DeadAPI, &c.Lab.ProvisionerFaults,
+		&c.Provisioner.Node, &c.Provisioner.Ops, &platform.Ingress, &platform.API, &platform.Auth, &platform.DeadAPI, &platform.ProvisionerFaults,
 	} {
 		*address = freeAddress(t)
 	}
-	c.Lab.Count, c.Lab.Every = count, 800*time.Millisecond
-	c.Lab.Export = filepath.Join(c.DataDir, "run.otlp.jsonl")
+	platform.Count, platform.Every = count, 800*time.Millisecond
+	platform.Export = filepath.Join(c.DataDir, exportFile)
+	if err := c.Lab.Encode(platform); err != nil {
+		t.Fatal(err)
+	}
 	return c
 }
 
@@ -274,7 +282,7 @@ func fetch(address, id string) (correlator.Allocation, error) {
 }
 
 // anyIdentifierLeadsThere asks, as the command line does, by every kind of identifier in a timeline; layers
-// from the client to the machine are joined in it.
+// from the client to the node are joined in it.
 func anyIdentifierLeadsThere(t *testing.T, cfg upConfig, allocation string) {
 	t.Helper()
 	a, err := fetch(cfg.Correlator, allocation)
@@ -287,7 +295,7 @@ func anyIdentifierLeadsThere(t *testing.T, cfg upConfig, allocation string) {
 		layers[e.Layer] = true
 		for key, id := range e.IDs {
 			if asked[key] || strings.HasPrefix(key, "node") || key == "boot_id" || e.Via == "context" {
-				continue // a machine serves many
+				continue // a node serves many
 			}
 			asked[key] = true
 			found, err := q.ask(context.Background(), id, os.Stderr)

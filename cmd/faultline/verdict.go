@@ -79,7 +79,7 @@ func (q *question) explain(cmd *cobra.Command, id string) error {
 // showHistory prints what was said of an allocation, oldest first.
 func showHistory(w io.Writer, h api.History) error {
 	for _, r := range h.Revisions {
-		v := r.Standing.Verdict
+		v := r.Assessment.Verdict
 		_, _ = fmt.Fprintf(w, "%s  %s. %s\n", r.JudgedAt, v.Outcome, v.Explanation)
 		if len(r.Differs) > 0 {
 			_, _ = fmt.Fprintf(w, "    changed: %s\n", strings.Join(r.Differs, "; "))

@@ -14,15 +14,16 @@ import (
 	"github.com/faultline-io/faultline/api"
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/memory"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/story"
 )
 
-// kept is a library that keeps verdicts.
+// kept is a store that keeps verdicts.
 type kept struct {
-	correlator.Library
-	correlator.Ledger
+	*memory.Reader
+	*memory.VerdictHistory
 }
 
 // correlatorOf answers for a story whose verdict was kept twice: in the middle, and at its end.
@@ -36,22 +37,22 @@ func correlatorOf(t *testing.T, tale string, middle time.Duration) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger := &memory.Ledger{}
+	history := &memory.VerdictHistory{}
 	l := memory.New(p, records)
-	var before *correlator.Standing
+	var before *correlator.Assessment
 	for i, asOf := range []int64{story.Day.Add(middle).UnixNano(), 0} {
-		list, err := correlator.StandingsOf(t.Context(), l, p, rules.All(), asOf, 1)
+		list, err := (&query.Service{Store: l, Profile: p, Rules: rules.All()}).JudgeLatest(t.Context(), asOf, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r, _ := correlator.Revise(before, list[0], nil)
 		r.JudgedAt = correlator.Time(story.Day.Add(time.Duration(10+i) * time.Hour).UnixNano())
-		if err := ledger.Write(t.Context(), []correlator.Revision{r}); err != nil {
+		if err := history.Write(t.Context(), []correlator.Revision{r}); err != nil {
 			t.Fatal(err)
 		}
 		before = &list[0]
 	}
-	server := httptest.NewServer(api.New(kept{l, ledger}, p, rules.All(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()).Handler(http.NotFoundHandler()))
+	server := httptest.NewServer(api.New(&query.Service{Store: kept{l, history}, Profile: p, Rules: rules.All()}, p, rules.All(), slog.New(slog.DiscardHandler), prometheus.NewRegistry()).Handler(http.NotFoundHandler()))
 	t.Cleanup(server.Close)
 	return server.URL
 }

@@ -5,13 +5,12 @@ import (
 	"encoding/hex"
 	"time"
 
-	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/otlp"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// batch is the rows of one insert, column by column, and the facts that its records state.
+// batch is the rows of one insert, column by column, and the links that its records state.
 type batch struct {
 	key, signal     []string
 	time            []time.Time
@@ -20,47 +19,35 @@ type batch struct {
 	severity        []int32
 	body            []string
 	traceID, spanID []string
-	ids             [len(idColumns)][]string
+	ids             [][]string // in the order of ownKinds
 	keys            [][]string // without those that stand in a column
 	form            []string   // what many share, as JSON
 	resource        []string   // as JSON
 	attrs           []pairs    // without those that are identifiers of the row
 	extra           []string   // what few have, as JSON
 	digests         []string   // what a row says, for the token
-	facts           []statedFact
+	links           []statedLink
 
 	// What is counted once the store has the batch, however often it was tried.
 	decoder      otlp.Decoder
-	clipper      clipper
+	truncater    truncater
 	refusedIDs   int
-	refusedFacts []error
+	refusedLinks []error
 
 	latest     record.Attrs // the resource whose text is latestText
 	latestText string
 	forms      map[record.Form]string // as JSON
 }
 
-// idColumns are the identifiers with a column of their own, in the order of eventColumns. trace_id is
-// not among them: its column is OTLP's own field.
-var idColumns = [...]identity.Kind{
-	identity.Allocation, identity.Workflow, identity.Correlation, identity.Node, identity.NodeInstance,
-}
-
-// idKinds are the identifiers that a row says once, wherever they came from: in a column, or as the first
-// of their kind in keys_rest.
-var idKinds = [...]identity.Kind{
-	identity.Allocation, identity.Workflow, identity.Correlation, identity.Node, identity.NodeInstance, identity.Request,
-	identity.Task, identity.Claim, identity.Boot, identity.Outbox, identity.Resource, identity.ProviderJob,
-}
-
 // newBatch has room for so many rows; values longer than limit bytes are cut.
 func newBatch(rows, limit int) *batch {
-	b := &batch{clipper: clipper{limit: limit}, forms: map[record.Form]string{}}
+	b := &batch{truncater: truncater{limit: limit}, forms: map[record.Form]string{}}
 	for _, s := range []*[]string{
 		&b.key, &b.signal, &b.service, &b.name, &b.body, &b.traceID, &b.spanID, &b.form, &b.resource, &b.extra, &b.digests,
 	} {
 		*s = make([]string, 0, rows)
 	}
+	b.ids = make([][]string, len(ownKinds))
 	for i := range b.ids {
 		b.ids[i] = make([]string, 0, rows)
 	}
@@ -84,21 +71,16 @@ func (b *batch) add(r *record.Record, key string) {
 	b.traceID = append(b.traceID, r.TraceID)
 	b.spanID = append(b.spanID, r.SpanID)
 	b.resource = append(b.resource, b.resourceText(r.Resource))
-	var ids [len(idKinds)]string
-	for i, kind := range idKinds {
-		if ids[i] = r.Keys.First(kind); ids[i] == "" {
-			ids[i], _ = r.Stamped.Get(kind.Attribute())
-		}
-	}
-	for i := range b.ids {
-		b.ids[i] = append(b.ids[i], ids[i])
+	ids := identifiersOf(r)
+	for i, kind := range ownKinds {
+		b.ids[i] = append(b.ids[i], ids[kind])
 	}
 	b.keys = append(b.keys, keysWithout(r, &ids))
 	f := record.Form{Scope: r.Scope, SeverityText: r.SeverityText}
 	f.Via, _ = r.Stamped.Get(viaAttribute)
 	var attrs, stamped pairs
-	attrs, f.Attrs = b.lift(r.Attrs, &ids, "")
-	stamped, f.Stamped = b.lift(r.Stamped, &ids, f.Via)
+	attrs, f.Attrs = b.hoist(r.Attrs, &ids, "")
+	stamped, f.Stamped = b.hoist(r.Stamped, &ids, f.Via)
 	b.attrs = append(b.attrs, attrs)
 	b.form = append(b.form, b.formText(f))
 	b.extra = append(b.extra, extraText(r, stamped))

@@ -12,11 +12,15 @@ import (
 const viaAttribute = semconv.IdentityVia
 
 // eventColumns are the columns of `events` that are written, in the order of columns.
-var eventColumns = []string{
-	"key", "signal", "time", "observed_delay", "ingested_time", "service", "name", "severity", "body", "trace_id", "span_id",
-	"allocation_id", "workflow_id", "correlation_id", "node_id", "node_instance_id", "keys_rest",
-	"form_json", "resource_json", "attrs_rest", "extra_json",
-}
+var eventColumns = func() []string {
+	names := []string{
+		"key", "signal", "time", "observed_delay", "ingested_time", "service", "name", "severity", "body", "trace_id", "span_id",
+	}
+	for _, kind := range ownKinds {
+		names = append(names, kind.Attribute())
+	}
+	return append(names, "keys_rest", "form_json", "resource_json", "attrs_rest", "extra_json")
+}()
 
 // columns gives rows [from, to) in the order of eventColumns.
 func (b *batch) columns(from, to int, ingested time.Time) []any {

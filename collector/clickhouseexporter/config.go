@@ -25,7 +25,7 @@ type Config struct {
 	CreateSchema bool `mapstructure:"create_schema"`
 	// MaxValueBytes bounds a body and every attribute value; longer ones are cut at a character and counted.
 	MaxValueBytes int `mapstructure:"max_value_bytes"`
-	// LinkCache is how many facts are remembered as written, so that they are not written again.
+	// LinkCache is how many links are remembered as written, so that they are not written again.
 	LinkCache int `mapstructure:"link_cache"`
 
 	Timeout exporterhelper.TimeoutConfig                             `mapstructure:",squash"`

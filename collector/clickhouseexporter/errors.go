@@ -27,8 +27,8 @@ var contentCodes = map[int32]bool{
 }
 
 // Error codes that speak of anything but the rows: of the store, its disk, its load, our rights, its tables. What they
-// meet is retried for as long as the configuration says; they are for people to mend, and the data waits in the queue
-// meanwhile. A code that stands in neither list may be of a row after all, see suspects.
+// meet is retried for as long as the configuration says; they are for people to resolve, and the data waits in the queue
+// meanwhile. A code that stands in neither list may be of a row after all, see poisonTracker.
 var stateCodes = map[int32]bool{
 	3: true, 23: true, 24: true, 32: true, 33: true, // CANNOT_READ_…, UNEXPECTED_END_OF_FILE: a request that broke off
 	16: true, 47: true, 60: true, 62: true, 81: true, 218: true, // NO_SUCH_COLUMN, UNKNOWN_IDENTIFIER, _TABLE, SYNTAX_ERROR, UNKNOWN_DATABASE, TABLE_IS_DROPPED

@@ -25,10 +25,6 @@ type chExporter struct {
 	links   *linkCache
 	store   *store
 	now     func() time.Time
-
-	// Under the factory's lock.
-	signals int
-	started bool
 }
 
 func newExporter(cfg *Config, set exporter.Settings) (*chExporter, error) {
@@ -43,15 +39,16 @@ func newExporter(cfg *Config, set exporter.Settings) (*chExporter, error) {
 	return &chExporter{
 		cfg: cfg, log: set.Logger, profile: p, metrics: m, links: newLinkCache(cfg.LinkCache), now: time.Now,
 		store: &store{dsn: string(cfg.DSN), create: cfg.CreateSchema, log: set.Logger, metrics: m,
-			suspects: map[string]*suspects{"events": newSuspects(), "links": newSuspects()}},
+			poison: map[string]*poisonTracker{"events": newPoisonTracker(), "links": newPoisonTracker()}},
 	}, nil
 }
 
-// start never waits for the store and never fails because it is down: until it answers and its tables
+// Start never waits for the store and never fails because it is down: until it answers and its tables
 // are there, batches are refused as retryable and stay in the queue.
-func (e *chExporter) start(_ context.Context, host component.Host) error { return e.store.start(host) }
+func (e *chExporter) Start(_ context.Context, host component.Host) error { return e.store.start(host) }
 
-func (e *chExporter) shutdown(context.Context) error { return e.store.stop() }
+// Shutdown gives the connections back.
+func (e *chExporter) Shutdown(context.Context) error { return e.store.stop() }
 
 func (e *chExporter) consumeLogs(ctx context.Context, ld plog.Logs) error {
 	b := newBatch(ld.LogRecordCount(), e.cfg.MaxValueBytes)
@@ -66,38 +63,38 @@ func (e *chExporter) consumeTraces(ctx context.Context, td ptrace.Traces) error 
 }
 
 func (e *chExporter) add(b *batch, r *record.Record) {
-	b.clipper.clip(r)
+	b.truncater.truncate(r)
 	r.Keys = e.profile.Keys(r)
 	key := r.Key()
 	b.add(r, key)
-	stated, err := r.Facts()
+	stated, err := r.Links()
 	if err != nil {
-		b.refusedFacts = append(b.refusedFacts, err) // the record itself is kept as it is
+		b.refusedLinks = append(b.refusedLinks, err) // the record itself is kept as it is
 	} else {
 		for _, f := range stated {
-			b.addFact(f, r, key)
+			b.addLink(f, r, key)
 		}
 	}
-	for _, f := range identity.SeenFacts(r.Keys) {
-		b.addFact(f, r, key)
+	for _, f := range identity.SeenLinks(r.Keys) {
+		b.addLink(f, r, key)
 	}
 }
 
-// write stores the facts first: links without their records do no harm, records whose links are lost
+// write stores the links first: links without their records do no harm, records whose links are lost
 // would stay unresolved.
 func (e *chExporter) write(ctx context.Context, b *batch) error {
 	if b.rows() == 0 {
 		return nil
 	}
 	ingested := e.now()
-	fresh := e.links.fresh(b.facts)
-	if err := e.store.write(ctx, facts{stated: fresh, store: e.store, ingested: ingested}); err != nil {
+	fresh := e.links.fresh(b.links)
+	if err := e.store.write(ctx, links{stated: fresh, store: e.store, ingested: ingested}); err != nil {
 		return fmt.Errorf("write links: %w", err)
 	}
 	e.links.written(fresh)
 	if err := e.store.write(ctx, records{batch: b, store: e.store, ingested: ingested}); err != nil {
 		return fmt.Errorf("write events: %w", err)
 	}
-	e.metrics.mended(ctx, b)
+	e.metrics.sanitized(ctx, b)
 	return nil
 }

@@ -38,11 +38,11 @@ func running(t testing.TB, dsn string) *chExporter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.start(t.Context(), componenttest.NewNopHost()); err != nil {
+	if err := e.Start(t.Context(), componenttest.NewNopHost()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := e.shutdown(context.Background()); err != nil {
+		if err := e.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -190,7 +190,7 @@ func TestIdentifierColumns(t *testing.T) {
 	}
 	rows := readAll(t, connect(t, dsn))
 	got := rows[len(rows)-1]
-	// The installation was stamped by the processor: it stands in its column and can be found by it.
+	// The node instance was stamped by the processor: it stands in its column and can be found by it.
 	want := map[string]string{"allocation_id": "a-1", "workflow_id": "w-1", "node_id": "n-7", "node_instance_id": "i-1"}
 	if diff := cmp.Diff(want, got.ids); diff != "" {
 		t.Error(diff)
@@ -372,16 +372,16 @@ func TestLifecycle(t *testing.T) {
 	}
 }
 
-func TestClip(t *testing.T) {
+func TestTruncate(t *testing.T) {
 	shared := record.Attrs{{Key: "k", Value: strings.Repeat("é", 10)}}
 	r := &record.Record{Body: strings.Repeat("a", 7) + "é", Resource: shared, Events: []record.SpanEvent{{Name: "123456789"}}}
-	c := clipper{limit: 8}
-	c.clip(r)
+	c := truncater{limit: 8}
+	c.truncate(r)
 	if c.cut != 3 {
 		t.Errorf("%d values were cut", c.cut)
 	}
 	next := &record.Record{Resource: shared}
-	if c.clip(next); c.cut != 3 || !same(next.Resource, r.Resource) {
+	if c.truncate(next); c.cut != 3 || !same(next.Resource, r.Resource) {
 		t.Errorf("a resource was cut twice")
 	}
 	if r.Body != "aaaaaaa" || r.Resource[0].Value != "éééé" || r.Events[0].Name != "12345678" {
@@ -399,13 +399,13 @@ func TestNotReadyIsRetryable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.start(t.Context(), componenttest.NewNopHost()); err != nil {
+	if err := e.Start(t.Context(), componenttest.NewNopHost()); err != nil {
 		t.Fatalf("a store that is down stops the start: %v", err)
 	}
 	if err := e.consumeLogs(t.Context(), hostileLogs()); !errors.Is(err, errNotReady) {
 		t.Fatalf("error %v", err)
 	}
-	if err := e.shutdown(t.Context()); err != nil {
+	if err := e.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

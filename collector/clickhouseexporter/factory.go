@@ -2,7 +2,6 @@ package clickhouseexporter
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -11,6 +10,8 @@ import (
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
+
+	"github.com/faultline-io/faultline/internal/sharedcomponent"
 )
 
 // Type is the name of the component in a configuration. It is not "clickhouse", so that it can stand
@@ -19,7 +20,7 @@ var Type = component.MustNewType("faultline_clickhouse")
 
 // NewFactory gives the factory of the exporter.
 func NewFactory() exporter.Factory {
-	f := &factory{shared: map[*Config]*chExporter{}}
+	f := &factory{}
 	return exporter.NewFactory(Type, createDefaultConfig,
 		exporter.WithLogs(f.createLogs, component.StabilityLevelBeta),
 		exporter.WithTraces(f.createTraces, component.StabilityLevelBeta))
@@ -49,81 +50,37 @@ func createDefaultConfig() component.Config {
 // factory keeps one exporter for each configured one, though the Collector creates one a signal: one
 // pool of connections, one memory of the links that were written.
 type factory struct {
-	mu     sync.Mutex
-	shared map[*Config]*chExporter
+	shared sharedcomponent.Components[*Config, *chExporter]
 }
 
-func (f *factory) exporter(cfg *Config, set exporter.Settings) (*chExporter, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	e := f.shared[cfg]
-	if e == nil {
-		var err error
-		if e, err = newExporter(cfg, set); err != nil {
-			return nil, err
-		}
-		f.shared[cfg] = e
-	}
-	e.signals++
-	return e, nil
-}
-
-// start starts the exporter with its first signal.
-func (f *factory) start(cfg *Config) component.StartFunc {
-	return func(ctx context.Context, host component.Host) error {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		e := f.shared[cfg]
-		if e.started {
-			return nil
-		}
-		e.started = true
-		return e.start(ctx, host)
-	}
-}
-
-// shutdown ends it with its last.
-func (f *factory) shutdown(cfg *Config) component.ShutdownFunc {
-	return func(ctx context.Context) error {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		e := f.shared[cfg]
-		if e == nil {
-			return nil
-		}
-		if e.signals--; e.signals > 0 {
-			return nil
-		}
-		delete(f.shared, cfg)
-		return e.shutdown(ctx)
-	}
-}
-
-func (f *factory) createLogs(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Logs, error) {
+func (f *factory) exporter(set exporter.Settings, cfg component.Config) (*chExporter, []exporterhelper.Option, error) {
 	c := cfg.(*Config)
-	e, err := f.exporter(c, set)
+	e, err := f.shared.Get(c, func() (*chExporter, error) { return newExporter(c, set) })
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return exporterhelper.NewLogs(ctx, set, cfg, e.consumeLogs, f.options(c)...)
-}
-
-func (f *factory) createTraces(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Traces, error) {
-	c := cfg.(*Config)
-	e, err := f.exporter(c, set)
-	if err != nil {
-		return nil, err
-	}
-	return exporterhelper.NewTraces(ctx, set, cfg, e.consumeTraces, f.options(c)...)
-}
-
-func (f *factory) options(c *Config) []exporterhelper.Option {
-	return []exporterhelper.Option{
+	return e.Component, []exporterhelper.Option{
 		exporterhelper.WithCapabilities(consumer.Capabilities{MutatesData: false}),
-		exporterhelper.WithStart(f.start(c)),
-		exporterhelper.WithShutdown(f.shutdown(c)),
+		exporterhelper.WithStart(e.Start),
+		exporterhelper.WithShutdown(e.Shutdown),
 		exporterhelper.WithTimeout(c.Timeout),
 		exporterhelper.WithQueue(c.Queue),
 		exporterhelper.WithRetry(c.Retry),
+	}, nil
+}
+
+func (f *factory) createLogs(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Logs, error) {
+	e, options, err := f.exporter(set, cfg)
+	if err != nil {
+		return nil, err
 	}
+	return exporterhelper.NewLogs(ctx, set, cfg, e.consumeLogs, options...)
+}
+
+func (f *factory) createTraces(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Traces, error) {
+	e, options, err := f.exporter(set, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return exporterhelper.NewTraces(ctx, set, cfg, e.consumeTraces, options...)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// share is what a batch has for one table, row by row.
-type share interface {
+// insertable is what a batch has for one table, row by row.
+type insertable interface {
 	table() string
 	names() []string // of the columns that are written, in the order of columns
 	rows() int
@@ -25,25 +25,25 @@ type share interface {
 	dropped(ctx context.Context, row int, err error)
 }
 
-// write stores the share, in halves of halves where the tables object to its content: one row that they
+// write stores the rows, in halves of halves where the tables object to its content: one row that they
 // cannot take costs that row alone, which is logged and counted.
-func (s *store) write(ctx context.Context, sh share) error {
-	if sh.rows() == 0 {
+func (s *store) write(ctx context.Context, block insertable) error {
+	if block.rows() == 0 {
 		return nil
 	}
-	err := s.insertRows(ctx, sh, 0, sh.rows())
+	err := s.insertRows(ctx, block, 0, block.rows())
 	if !doubtful(err) {
 		return err
 	}
-	name, known := sh.token(0, sh.rows()), s.suspects[sh.table()]
+	name, known := block.token(0, block.rows()), s.poison[block.table()]
 	if !known.again(name) {
 		return err
 	}
-	return s.search(ctx, sh, known.since(name), err)
+	return s.search(ctx, block, known.since(name), err)
 }
 
-func (s *store) insertRows(ctx context.Context, sh share, from, to int) error {
-	err := s.insertOnce(ctx, sh, from, to)
+func (s *store) insertRows(ctx context.Context, block insertable, from, to int) error {
+	err := s.insertOnce(ctx, block, from, to)
 	switch {
 	case err == nil:
 		return nil
@@ -51,26 +51,26 @@ func (s *store) insertRows(ctx context.Context, sh share, from, to int) error {
 		return err
 	case to-from > 1:
 		middle := from + (to-from)/2
-		return errors.Join(s.insertRows(ctx, sh, from, middle), s.insertRows(ctx, sh, middle, to))
+		return errors.Join(s.insertRows(ctx, block, from, middle), s.insertRows(ctx, block, middle, to))
 	case isContent(err):
-		sh.dropped(ctx, from, err)
+		block.dropped(ctx, from, err)
 		return nil
 	}
 	return err
 }
 
 // insertOnce stores rows [from, to) or none of them.
-func (s *store) insertOnce(ctx context.Context, sh share, from, to int) error {
+func (s *store) insertOnce(ctx context.Context, block insertable, from, to int) error {
 	types, err := s.ready()
 	if err != nil {
 		return err
 	}
 	begun := time.Now()
-	err = s.insert(ctx, sh.table(), sh.names(), types[sh.table()], sh.settings(from, to), sh.columns(from, to))
-	s.metrics.inserted(ctx, sh.table(), time.Since(begun), err)
+	err = s.insert(ctx, block.table(), block.names(), types[block.table()], block.settings(from, to), block.columns(from, to))
+	s.metrics.inserted(ctx, block.table(), time.Since(begun), err)
 	if err == nil {
-		s.suspects[sh.table()].stored.Add(1)
-		sh.stored(ctx, to-from)
+		s.poison[block.table()].stored.Add(1)
+		block.stored(ctx, to-from)
 	}
 	return err
 }

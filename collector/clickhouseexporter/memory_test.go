@@ -59,7 +59,7 @@ func TestMoreThanTheStoresMemory(t *testing.T) {
 	named := newBatch(3, 1<<24)
 	named.decoder.Logs(huge, func(r *record.Record) bool { e.add(named, r); return true })
 	for range suspectAfter - 2 { // as often as it is tried
-		e.store.suspects["events"].again(named.token(0, named.rows()))
+		e.store.poison["events"].again(named.token(0, named.rows()))
 	}
 	if err := e.consumeLogs(t.Context(), huge); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ const scopeName = "github.com/faultline-io/faultline/collector/clickhouseexporte
 
 // metrics of the exporter; metadata.yaml describes them.
 type metrics struct {
-	rows, links, clipped, dropped, ids, refused, failures metric.Int64Counter
+	rows, links, changed, dropped, ids, refused, failures metric.Int64Counter
 	duration                                              metric.Float64Histogram
 }
 
@@ -33,11 +33,11 @@ func newMetrics(set component.TelemetrySettings) (*metrics, error) {
 		errs = append(errs, err)
 	}
 	counter(&m.rows, "faultline_exporter_rows_total", "{row}", "Records that the store has taken.")
-	counter(&m.links, "faultline_exporter_links_total", "{link}", "Facts about identifiers that the store has taken.")
-	counter(&m.clipped, "faultline_exporter_values_clipped_total", "{value}", "Values that were cut or replaced, by reason.")
+	counter(&m.links, "faultline_exporter_links_total", "{link}", "Links about identifiers that the store has taken.")
+	counter(&m.changed, "faultline_exporter_values_clipped_total", "{value}", "Values that were cut or replaced, by reason.")
 	counter(&m.dropped, "faultline_exporter_rows_dropped_total", "{row}", "Records that the store cannot take.")
 	counter(&m.ids, "faultline_exporter_identifiers_refused_total", "{identifier}", "Attributes that name an identifier and cannot be one; they are kept, nothing is found by them.")
-	counter(&m.refused, "faultline_exporter_facts_refused_total", "{fact}", "Facts that cannot be true, or that the store cannot take, by reason; the records are kept.")
+	counter(&m.refused, "faultline_exporter_links_refused_total", "{link}", "Links that cannot be true, or that the store cannot take, by reason; the records are kept.")
 	counter(&m.failures, "faultline_exporter_insert_failures_total", "{insert}", "Inserts that failed, by table and reason.")
 	var err error
 	m.duration, err = meter.Float64Histogram("faultline_exporter_insert_duration_seconds", metric.WithUnit("s"),
@@ -71,34 +71,19 @@ func failure(err error) string {
 	return "connection"
 }
 
-// mended counts what the batch could not keep as it was said; the README tells the rules.
-func (m *metrics) mended(ctx context.Context, b *batch) {
+// sanitized counts what the batch could not keep as it was said; the README tells the rules.
+func (m *metrics) sanitized(ctx context.Context, b *batch) {
 	for reason, n := range map[string]int{
-		"length": b.clipper.cut, "time": b.decoder.Times, "utf8": b.decoder.Texts, "number": b.decoder.Numbers,
+		"length": b.truncater.cut, "time": b.decoder.Times, "utf8": b.decoder.Texts, "number": b.decoder.Numbers,
 	} {
 		if n > 0 {
-			m.clipped.Add(ctx, int64(n), metric.WithAttributes(attribute.String("reason", reason)))
+			m.changed.Add(ctx, int64(n), metric.WithAttributes(attribute.String("reason", reason)))
 		}
 	}
 	if b.refusedIDs > 0 {
 		m.ids.Add(ctx, int64(b.refusedIDs))
 	}
-	for _, err := range b.refusedFacts {
-		m.refused.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", refusal(err))))
+	for _, err := range b.refusedLinks {
+		m.refused.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", identity.Reason(err))))
 	}
-}
-
-// refusal is a word for why a fact cannot be true.
-func refusal(err error) string {
-	switch {
-	case errors.Is(err, identity.ErrID):
-		return "id"
-	case errors.Is(err, identity.ErrKind):
-		return "kind"
-	case errors.Is(err, identity.ErrInterval):
-		return "interval"
-	case errors.Is(err, identity.ErrSelf):
-		return "self"
-	}
-	return "time"
 }

@@ -8,14 +8,14 @@ import (
 	"go.uber.org/zap"
 )
 
-// records is a batch's share for `events`.
+// records is what a batch has for `events`.
 type records struct {
 	*batch
 	store    *store
 	ingested time.Time
 }
 
-var _ share = records{}
+var _ insertable = records{}
 
 func (r records) table() string              { return "events" }
 func (r records) names() []string            { return eventColumns }

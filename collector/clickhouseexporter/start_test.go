@@ -47,10 +47,10 @@ func TestChangedSchemaIsFatal(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := make(host, 8)
-	if err := e.start(t.Context(), h); err != nil {
+	if err := e.Start(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = e.shutdown(context.Background()) }()
+	defer func() { _ = e.Shutdown(context.Background()) }()
 	select {
 	case event := <-h:
 		if event.Status() != componentstatus.StatusFatalError || !errors.Is(event.Err(), schema.ErrChanged) {
@@ -75,10 +75,10 @@ func TestWaitsForTheSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := make(host, 64)
-	if err := e.start(t.Context(), h); err != nil {
+	if err := e.Start(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = e.shutdown(context.Background()) }()
+	defer func() { _ = e.Shutdown(context.Background()) }()
 	if event := <-h; event.Status() != componentstatus.StatusRecoverableError {
 		t.Fatalf("%v: %v", event.Status(), event.Err())
 	}

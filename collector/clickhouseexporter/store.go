@@ -31,7 +31,7 @@ type store struct {
 	log     *zap.Logger
 	metrics *metrics
 
-	suspects map[string]*suspects // by table
+	poison map[string]*poisonTracker // by table
 
 	conn   driver.Conn
 	types  atomic.Pointer[tableTypes] // nil until the tables are there

@@ -9,7 +9,7 @@ import (
 
 // Began gives the earliest time that a record which was stamped with an allocation states, Unix nanoseconds, by
 // allocation. One that no record was stamped with is not in the answer.
-func (l *Library) Began(ctx context.Context, allocations []string) (map[string]int64, error) {
+func (l *Reader) Began(ctx context.Context, allocations []string) (map[string]int64, error) {
 	list := make([]string, len(allocations))
 	for i, id := range allocations {
 		list[i] = quoted(id)

@@ -14,22 +14,22 @@ const forever = int64(math.MaxInt64)
 // maxRounds bounds how far links are followed; a chain of real identifiers has four or five.
 const maxRounds = 8
 
-// closure collects the facts around an allocation: who leads to it, and whatever else those lead to, so
-// that what is shared shows as shared. It never walks on through another allocation, a machine, or a
+// closure collects the links around an allocation: who leads to it, and whatever else those lead to, so
+// that what is shared shows as shared. It never walks on through another allocation, a node, or a
 // subject that names two allocations.
 type closure struct {
-	library    *Library
+	library    *Reader
 	allocation string
 	asOf       int64
-	facts      []identity.Fact
-	known      map[identity.Fact]bool
+	links      []identity.Link
+	known      map[identity.Link]bool
 	visited    map[identity.Key]bool
 	direct     map[identity.Key]map[string]bool // allocations that a subject names
 }
 
-func newClosure(l *Library, allocation string, asOf int64) *closure {
+func newClosure(l *Reader, allocation string, asOf int64) *closure {
 	return &closure{
-		library: l, allocation: allocation, asOf: asOf, known: map[identity.Fact]bool{},
+		library: l, allocation: allocation, asOf: asOf, known: map[identity.Link]bool{},
 		visited: map[identity.Key]bool{}, direct: map[identity.Key]map[string]bool{},
 	}
 }
@@ -39,34 +39,34 @@ func (c *closure) follow(ctx context.Context, frontier []identity.Key) error {
 		for _, k := range frontier {
 			c.visited[k] = true
 		}
-		found, err := together[[]identity.Fact]{
-			func(ctx context.Context) ([]identity.Fact, error) {
-				return c.library.links(ctx, "links_to", frontier, c.asOf)
+		found, err := parallel[[]identity.Link]{
+			func(ctx context.Context) ([]identity.Link, error) {
+				return c.library.links(ctx, "observed_links_to", frontier, c.asOf)
 			},
-			func(ctx context.Context) ([]identity.Fact, error) {
-				return c.library.links(ctx, "links_of", frontier, c.asOf)
+			func(ctx context.Context) ([]identity.Link, error) {
+				return c.library.links(ctx, "observed_links_of", frontier, c.asOf)
 			},
 		}.run(ctx)
 		if err != nil {
 			return err
 		}
 		frontier = c.take(slices.Concat(found...))
-		if len(frontier) == 0 || len(c.facts) > maxLinks {
+		if len(frontier) == 0 || len(c.links) > maxLinks {
 			return nil
 		}
 	}
 	return nil
 }
 
-// take files new facts and gives the keys to look at next.
-func (c *closure) take(found []identity.Fact) []identity.Key {
+// take files new links and gives the keys to look at next.
+func (c *closure) take(found []identity.Link) []identity.Key {
 	var ends []identity.Key
 	for _, f := range found {
 		if c.known[f] {
 			continue
 		}
 		c.known[f] = true
-		c.facts = append(c.facts, f)
+		c.links = append(c.links, f)
 		if f.Object.Kind == identity.Allocation && f.Subject.Kind.Immovable() {
 			if c.direct[f.Subject] == nil {
 				c.direct[f.Subject] = map[string]bool{}
@@ -85,7 +85,7 @@ func (c *closure) take(found []identity.Fact) []identity.Key {
 	return next
 }
 
-// keys are the immovable keys that may be this allocation's: the gathering decides.
+// keys are the immovable keys that may be this allocation's: the dataset decides.
 func (c *closure) keys() []identity.Key {
 	x := c.index()
 	var out []identity.Key
@@ -98,16 +98,16 @@ func (c *closure) keys() []identity.Key {
 	return out
 }
 
-// index holds the facts that were collected.
+// index holds the links that were collected.
 func (c *closure) index() *identity.Index {
 	x := identity.New(identity.Options{SharedNodes: c.library.profile.SharedNodes})
-	for _, f := range c.facts {
+	for _, f := range c.links {
 		_ = x.Add(f) // refused when it was learnt, if at all
 	}
 	return x
 }
 
-// held lists when machines were this allocation's; one that still is has no end yet.
+// held lists when nodes were this allocation's; one that still is has no end yet.
 func (c *closure) held() []identity.Interval {
 	x := c.index()
 	var out []identity.Interval
@@ -134,7 +134,7 @@ func compareKeys(a, b identity.Key) int {
 	return 0
 }
 
-// nodes are the machines that the facts name.
+// nodes are the nodes that the links name.
 func (c *closure) nodes() []string {
 	var out []string
 	for k := range c.visited {
@@ -149,7 +149,7 @@ func (c *closure) nodes() []string {
 // allocations are those that the followed identifiers lead to.
 func (c *closure) allocations() []string {
 	var out []string
-	for _, f := range c.facts {
+	for _, f := range c.links {
 		if f.Object.Kind == identity.Allocation && !slices.Contains(out, f.Object.ID) {
 			out = append(out, f.Object.ID)
 		}

@@ -12,12 +12,12 @@ import (
 )
 
 var (
-	_ live.Feed   = (*Library)(nil)
-	_ live.Roster = (*Library)(nil)
+	_ live.Feed       = (*Reader)(nil)
+	_ live.Membership = (*Reader)(nil)
 )
 
 // Arrivals implements live.Feed.
-func (l *Library) Arrivals(ctx context.Context, after live.Mark, most int) ([]*record.Record, live.Mark, error) {
+func (l *Reader) Arrivals(ctx context.Context, after live.Mark, most int) ([]*record.Record, live.Mark, error) {
 	found, err := l.records(ctx, "arrivals", params{"since": moment(after.Ingested), "key": after.Key, "most": most})
 	if err != nil {
 		return nil, after, fmt.Errorf("read arrivals: %w", err)
@@ -29,7 +29,7 @@ func (l *Library) Arrivals(ctx context.Context, after live.Mark, most int) ([]*r
 }
 
 // Marks implements live.Feed.
-func (l *Library) Marks(ctx context.Context, from, to int64) ([]live.Mark, error) {
+func (l *Reader) Marks(ctx context.Context, from, to int64) ([]live.Mark, error) {
 	rows, err := l.query(ctx, "arrival_marks", params{"from": moment(from), "to": moment(to)})
 	if err != nil {
 		return nil, fmt.Errorf("read marks of arrivals: %w", err)
@@ -47,7 +47,7 @@ func (l *Library) Marks(ctx context.Context, from, to int64) ([]live.Mark, error
 }
 
 // Fetch implements live.Feed.
-func (l *Library) Fetch(ctx context.Context, marks []live.Mark) ([]*record.Record, error) {
+func (l *Reader) Fetch(ctx context.Context, marks []live.Mark) ([]*record.Record, error) {
 	if len(marks) == 0 {
 		return nil, nil
 	}
@@ -64,22 +64,22 @@ func (l *Library) Fetch(ctx context.Context, marks []live.Mark) ([]*record.Recor
 	return slices.DeleteFunc(found, func(r *record.Record) bool { return !wanted[live.MarkOf(r)] }), nil
 }
 
-// Renew implements live.Roster.
-func (l *Library) Renew(ctx context.Context, replica string) error { return l.lease(ctx, replica, 0) }
+// Renew implements live.Membership.
+func (l *Reader) Renew(ctx context.Context, replica string) error { return l.lease(ctx, replica, 0) }
 
-// Leave implements live.Roster.
-func (l *Library) Leave(ctx context.Context, replica string) error { return l.lease(ctx, replica, 1) }
+// Leave implements live.Membership.
+func (l *Reader) Leave(ctx context.Context, replica string) error { return l.lease(ctx, replica, 1) }
 
 // lease leaves seen_at to the server's clock.
-func (l *Library) lease(ctx context.Context, replica string, gone uint8) error {
+func (l *Reader) lease(ctx context.Context, replica string, gone uint8) error {
 	if err := l.conn.Exec(ctx, "INSERT INTO replicas (replica, gone) VALUES (?, ?)", replica, gone); err != nil {
 		return fmt.Errorf("write the lease of %s: %w", replica, err)
 	}
 	return nil
 }
 
-// Live implements live.Roster.
-func (l *Library) Live(ctx context.Context, lease time.Duration) ([]string, error) {
+// Live implements live.Membership.
+func (l *Reader) Live(ctx context.Context, lease time.Duration) ([]string, error) {
 	rows, err := l.query(ctx, "replicas_live", params{"lease": lease.Milliseconds()})
 	if err != nil {
 		return nil, fmt.Errorf("read leases: %w", err)

@@ -127,7 +127,7 @@ func TestJudgedAsTheyArrive(t *testing.T) {
 	for _, replica := range []string{"r-1", "r-2"} {
 		cfg := live.DefaultConfig()
 		cfg.Replica, cfg.Interval = replica, 100*time.Millisecond
-		s := live.New(cfg, live.Sources{Library: l, Ledger: l, Feed: l, Roster: l}, p, rules.All(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+		s := live.New(cfg, live.Sources{Reader: l, History: l, Feed: l, Membership: l}, p, rules.All(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 		go func() { done <- s.Run(ctx) }()
 	}
 	defer func() {
@@ -141,7 +141,7 @@ func TestJudgedAsTheyArrive(t *testing.T) {
 		for begun := time.Now(); time.Since(begun) < 30*time.Second; time.Sleep(50 * time.Millisecond) {
 			said, err := l.Last(t.Context(), []string{"a-1"})
 			must(t, err)
-			if r, ok := said["a-1"]; ok && r.Standing.Verdict.Outcome == outcome {
+			if r, ok := said["a-1"]; ok && r.Assessment.Verdict.Outcome == outcome {
 				t.Logf("%s after %s", outcome, time.Since(begun).Round(time.Millisecond))
 				return r
 			}
@@ -153,10 +153,10 @@ func TestJudgedAsTheyArrive(t *testing.T) {
 	until(correlator.None)
 	fill(t, dsn, parsed(t, ending), true)
 	r := until(correlator.Attributed)
-	if r.Standing.Verdict.Faults[0].Layer != "cert" || len(r.ChangedBy) == 0 || r.HighWater == 0 {
+	if r.Assessment.Verdict.Faults[0].Layer != "cert" || len(r.ChangedBy) == 0 || r.HighWater == 0 {
 		t.Errorf("%+v", r)
 	}
-	list, examined, err := l.Standings(t.Context(), 0)
+	list, examined, err := l.Assessments(t.Context(), 0)
 	must(t, err)
 	if len(list) != 1 || examined != 1 {
 		t.Errorf("%d of %d", len(list), examined)

@@ -9,7 +9,8 @@ import (
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 
-	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
+	"github.com/faultline-io/faultline/internal/schema"
 )
 
 // Limits bound what a search may cost the store: rows and bytes of one statement, time of all that a page takes. 0 is no
@@ -35,7 +36,7 @@ func (x Limits) Validate() error {
 }
 
 // WithLimits gives the same library with other limits of searching.
-func (l *Library) WithLimits(x Limits) *Library {
+func (l *Reader) WithLimits(x Limits) *Reader {
 	limited := *l
 	limited.limits = x
 	return &limited
@@ -63,7 +64,7 @@ func (x Limits) after(spent time.Duration) (ch.Settings, error) {
 }
 
 func (x Limits) outOfTime() error {
-	return &correlator.TooMuch{Limit: fmt.Sprintf("than %s of the store's time", x.Time)}
+	return &query.TooMuch{Limit: fmt.Sprintf("than %s of the store's time", x.Time)}
 }
 
 func (x Limits) settings() ch.Settings {
@@ -86,16 +87,16 @@ const (
 func (x Limits) explain(err error) error {
 	var limit string
 	switch {
-	case isCode(err, tooManyRows), isCode(err, tooManyEither):
+	case schema.IsCode(err, tooManyRows), schema.IsCode(err, tooManyEither):
 		limit = fmt.Sprintf("than %d rows to be read", x.Rows)
-	case isCode(err, tooManyBytes):
+	case schema.IsCode(err, tooManyBytes):
 		limit = fmt.Sprintf("than %d bytes to be read", x.Bytes)
-	case isCode(err, timeExceeded), isCode(err, tooSlow):
+	case schema.IsCode(err, timeExceeded), schema.IsCode(err, tooSlow):
 		return x.outOfTime()
-	case isCode(err, memoryExceeded):
+	case schema.IsCode(err, memoryExceeded):
 		limit = "memory than the store has for one question"
 	default:
 		return err
 	}
-	return &correlator.TooMuch{Limit: limit}
+	return &query.TooMuch{Limit: limit}
 }

@@ -21,8 +21,8 @@ import (
 
 	"github.com/faultline-io/faultline/api"
 	"github.com/faultline-io/faultline/collector/clickhouseexporter"
-	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/schema"
@@ -50,17 +50,17 @@ func TestLimitsOfASearch(t *testing.T) {
 	for _, c := range []struct {
 		name, dsn string
 		limits    clickhouse.Limits
-		query     correlator.Query
+		query     query.Query
 		says      string // "" is found
 	}{
-		{"rows", small, clickhouse.Limits{Rows: 3}, correlator.Query{Text: "certificate"}, "than 3 rows to be read"},
-		{"bytes", small, clickhouse.Limits{Bytes: 20}, correlator.Query{Text: "certificate"}, "than 20 bytes to be read"},
-		{"rows, to find the layer's services", small, clickhouse.Limits{Rows: 3}, correlator.Query{Layer: "cert"}, "than 3 rows to be read"},
-		{"memory, for one record", large + "?max_memory_usage=1000000", clickhouse.Limits{}, correlator.Query{Text: "certificate"}, "memory than the store has for one question"},
-		{"memory, for all of them", large + "?max_memory_usage=200000000", clickhouse.Limits{}, correlator.Query{Text: "certificate"}, ""},
-		{"none", small, clickhouse.Limits{}, correlator.Query{Text: "certificate"}, ""},
-		{"time", small, clickhouse.Limits{Time: 100 * time.Millisecond}, correlator.Query{Text: "certificate"}, "than 100ms of the store's time"},
-		{"time enough", small, clickhouse.Limits{Time: time.Hour}, correlator.Query{Text: "certificate"}, ""},
+		{"rows", small, clickhouse.Limits{Rows: 3}, query.Query{Text: "certificate"}, "than 3 rows to be read"},
+		{"bytes", small, clickhouse.Limits{Bytes: 20}, query.Query{Text: "certificate"}, "than 20 bytes to be read"},
+		{"rows, to find the layer's services", small, clickhouse.Limits{Rows: 3}, query.Query{Layer: "cert"}, "than 3 rows to be read"},
+		{"memory, for one record", large + "?max_memory_usage=1000000", clickhouse.Limits{}, query.Query{Text: "certificate"}, "memory than the store has for one question"},
+		{"memory, for all of them", large + "?max_memory_usage=200000000", clickhouse.Limits{}, query.Query{Text: "certificate"}, ""},
+		{"none", small, clickhouse.Limits{}, query.Query{Text: "certificate"}, ""},
+		{"time", small, clickhouse.Limits{Time: 100 * time.Millisecond}, query.Query{Text: "certificate"}, "than 100ms of the store's time"},
+		{"time enough", small, clickhouse.Limits{Time: time.Hour}, query.Query{Text: "certificate"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.limits.Time > 0 && !slow {
@@ -73,15 +73,15 @@ func TestLimitsOfASearch(t *testing.T) {
 			store := clickhouse.New(conn, p).WithLimits(c.limits)
 			late, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // a caller's deadline is no other limit
 			defer cancel()
-			_, err = correlator.Search(late, store, c.query, "", 10)
-			status, body := asked(t, api.New(store, p, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry()), c.query)
+			_, err = (&query.Service{Store: store}).Search(late, c.query, "", 10)
+			status, body := asked(t, api.New(&query.Service{Store: store, Profile: p}, p, nil, slog.New(slog.DiscardHandler), prometheus.NewRegistry()), c.query)
 			if c.says == "" {
 				if err != nil || status != http.StatusOK {
 					t.Errorf("%v; %d %v", err, status, body)
 				}
 				return
 			}
-			var much *correlator.TooMuch
+			var much *query.TooMuch
 			if !errors.As(err, &much) || much.Error() != "an answer takes more "+c.says+narrow {
 				t.Fatalf("%v", err)
 			}
@@ -109,7 +109,7 @@ func TestTimeOfASearchInManySteps(t *testing.T) {
 	must(t, w.Close())
 	takeTime(t, dsn, 0.0005)
 	search := func(limit time.Duration) (int, error) {
-		page, err := correlator.Search(t.Context(), clickhouse.New(conn, p).WithLimits(clickhouse.Limits{Time: limit}), correlator.Query{Layer: "network"}, "", 10)
+		page, err := (&query.Service{Store: clickhouse.New(conn, p).WithLimits(clickhouse.Limits{Time: limit})}).Search(t.Context(), query.Query{Layer: "network"}, "", 10)
 		return len(page.Events), err
 	}
 	// Three questions of 0.75 s or less.
@@ -140,7 +140,7 @@ SETTINGS asterisk_include_materialized_columns = 1, asterisk_include_alias_colum
 }
 
 // asked asks the same through the API.
-func asked(t *testing.T, s *api.Server, q correlator.Query) (int, api.Problem) {
+func asked(t *testing.T, s *api.Server, q query.Query) (int, api.Problem) {
 	t.Helper()
 	ask := url.Values{}
 	for name, value := range map[string]string{"text": q.Text, "layer": q.Layer} {

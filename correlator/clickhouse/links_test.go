@@ -10,9 +10,9 @@ import (
 	"github.com/faultline-io/faultline/internal/schema"
 )
 
-// A fact that is told again, by a Collector that saw it earlier and was late to say so, stays known as of
+// A link that is told again, by a Collector that saw it earlier and was late to say so, stays known as of
 // the time at which the first one told it, however rows are merged.
-func TestAFactToldAgainStaysKnown(t *testing.T) {
+func TestALinkToldAgainStaysKnown(t *testing.T) {
 	conn, err := schema.Open(t.Context(), embeddedtest.DSN(t))
 	must(t, err)
 	defer func() { _ = conn.Close() }()

@@ -3,12 +3,12 @@ package clickhouse
 import (
 	"context"
 
-	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 )
 
 // next takes rows in order from all sources, at least a number of them where there are so many, and
 // never a part of the copies at one position.
-func next(ctx context.Context, l *Library, sources []*source, part stretch, size int, order func(a, b correlator.Position) int) ([]row, error) {
+func next(ctx context.Context, l *Reader, sources []*source, part stretch, size int, order func(a, b query.Position) int) ([]row, error) {
 	var out []row
 	most := max(firstFetch, mostFetch/max(1, len(sources)))
 	for {
@@ -29,8 +29,8 @@ func next(ctx context.Context, l *Library, sources []*source, part stretch, size
 }
 
 // fill fetches the next rows of those sources that have none left, together.
-func fill(ctx context.Context, l *Library, sources []*source, part stretch, most int) error {
-	var all together[struct{}]
+func fill(ctx context.Context, l *Reader, sources []*source, part stretch, most int) error {
+	var all parallel[struct{}]
 	for _, s := range sources {
 		if len(s.rows) == 0 && !s.done {
 			all = append(all, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.fill(ctx, l, part, most) })

@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/faultline-io/faultline/collector/clickhouseexporter"
-	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/identity"
 )
 
@@ -42,7 +42,7 @@ func every(step, n int) (out []int) {
 	return out
 }
 
-var ofA1 = correlator.Selection{Key: identity.Key{Kind: identity.Allocation, ID: "a-1"}}
+var ofA1 = query.Selection{Key: identity.Key{Kind: identity.Allocation, ID: "a-1"}}
 
 // While pages are read somebody goes on inserting, before and after the place that was reached: what could be read with the
 // first page is in exactly one page, in order, and nothing that the store took later is in any.
@@ -81,18 +81,18 @@ func TestPagesWhileRecordsAreInserted(t *testing.T) {
 	}
 	wait(1)
 	var refs []string
-	last, mark, cursor := correlator.Beginning(), int64(0), ""
+	last, mark, cursor := query.Beginning(), int64(0), ""
 	for pages := 0; ; pages++ {
-		page, err := correlator.ReadEvents(t.Context(), store, ofA1, cursor, perPage)
+		page, err := (&query.Service{Store: store}).Events(t.Context(), ofA1, cursor, perPage)
 		must(t, err)
 		if mark == 0 {
 			mark = page.AsOf
 		}
 		for _, e := range page.Events {
-			if e.Position().Compare(last) <= 0 {
-				t.Fatalf("%+v after %+v", e.Position(), last)
+			if query.PositionOf(e).Compare(last) <= 0 {
+				t.Fatalf("%+v after %+v", query.PositionOf(e), last)
 			}
-			if last = e.Position(); e.Ingested > mark {
+			if last = query.PositionOf(e); e.Ingested > mark {
 				t.Errorf("%s was ingested %s after the mark", e.Body, time.Duration(e.Ingested-mark))
 			}
 			refs = append(refs, e.Ref)
@@ -131,11 +131,11 @@ func TestARecordOnItsWayWhenPagesBegin(t *testing.T) {
 	now := earlier
 	lines := inserter(t, dsn, func() time.Time { return now })
 	lines("before", every(100, 6)...)
-	bodies := func(s correlator.Selection, limit int, between func(correlator.Page)) (out []string) {
+	bodies := func(s query.Selection, limit int, between func(query.Page)) (out []string) {
 		t.Helper()
 		cursor := ""
 		for {
-			page, err := correlator.ReadEvents(t.Context(), store, s, cursor, limit)
+			page, err := (&query.Service{Store: store}).Events(t.Context(), s, cursor, limit)
 			must(t, err)
 			for _, e := range page.Events {
 				out = append(out, e.Body)
@@ -153,7 +153,7 @@ func TestARecordOnItsWayWhenPagesBegin(t *testing.T) {
 	settled.AsOf = earlier.Add(time.Minute).UnixNano()
 	was := []string{"before at 0", "before at 100", "before at 200", "before at 300", "before at 400", "before at 500"}
 	var mark int64
-	pages := bodies(ofA1, 3, func(first correlator.Page) {
+	pages := bodies(ofA1, 3, func(first query.Page) {
 		mark = first.AsOf
 		now = time.Unix(0, mark-1_000_000)
 		lines("on its way", 50, 350)
@@ -168,7 +168,7 @@ func TestARecordOnItsWayWhenPagesBegin(t *testing.T) {
 	if d := cmp.Diff([]string{was[0], "on its way at 50", was[1], was[2], was[3], "on its way at 350", was[4], was[5]}, bodies(again, 1000, nil)); d != "" {
 		t.Errorf("a new reading as of the same mark: %s", d)
 	}
-	if d := cmp.Diff(was, bodies(settled, 3, func(correlator.Page) {
+	if d := cmp.Diff(was, bodies(settled, 3, func(query.Page) {
 		now = time.Unix(0, mark-1_000_000)
 		lines("on its way again", 70, 370)
 	})); d != "" {

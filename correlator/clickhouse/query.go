@@ -2,8 +2,6 @@ package clickhouse
 
 import (
 	"context"
-	"embed"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,27 +13,21 @@ import (
 	"github.com/faultline-io/faultline/internal/record"
 )
 
-//go:embed sql/*.sql
-var queries embed.FS
-
 // params are the typed parameters of a query, as the server reads them.
 type params map[string]any
 
-func (l *Library) query(ctx context.Context, name string, p params) (driver.Rows, error) {
-	return l.run(ctx, name, p, nil, nil)
+// query runs a statement that is always the same.
+func (l *Reader) query(ctx context.Context, name string, p params) (driver.Rows, error) {
+	return l.run(ctx, name, choice{}, p, nil)
 }
 
-// queryWhere runs a query whose lines that end in "-- lies" say where to look.
-func (l *Library) queryWhere(ctx context.Context, name string, p params, w *whereabouts) (driver.Rows, error) {
-	return l.run(ctx, name, p, w, nil)
-}
-
-func (l *Library) run(ctx context.Context, name string, p params, w *whereabouts, settings ch.Settings) (driver.Rows, error) {
-	text, err := queries.ReadFile("sql/" + name + ".sql")
+// run composes a statement and runs it with the store's settings for it.
+func (l *Reader) run(ctx context.Context, name string, c choice, p params, settings ch.Settings) (driver.Rows, error) {
+	text, err := statement(name, c)
 	if err != nil {
-		return nil, err // the folder is embedded: a name that is not there is a mistake of ours
+		return nil, err
 	}
-	rows, err := l.ask(ctx, w.into(string(text), p), p, settings)
+	rows, err := l.ask(ctx, text, p, settings)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -43,7 +35,7 @@ func (l *Library) run(ctx context.Context, name string, p params, w *whereabouts
 }
 
 // ask runs a statement with its parameters and the store's settings for it.
-func (l *Library) ask(ctx context.Context, text string, p params, settings ch.Settings) (driver.Rows, error) {
+func (l *Reader) ask(ctx context.Context, text string, p params, settings ch.Settings) (driver.Rows, error) {
 	typed := ch.Parameters{}
 	for k, v := range p {
 		typed[k] = fmt.Sprint(v)
@@ -59,16 +51,6 @@ func (l *Library) ask(ctx context.Context, text string, p params, settings ch.Se
 }
 
 const memoryExceeded = 241 // the store's error code
-
-// isCode says whether the store answered with this error code. Over HTTP the driver gives some answers
-// as text alone.
-func isCode(err error, code int32) bool {
-	var e *ch.Exception
-	if errors.As(err, &e) {
-		return e.Code == code
-	}
-	return err != nil && strings.Contains(err.Error(), fmt.Sprintf("Code: %d.", code))
-}
 
 // moment is a time as a DateTime64(9) parameter, clipped to what the type can hold.
 func moment(t int64) string {
@@ -99,27 +81,27 @@ func pairs(keys []identity.Key) string {
 	return "[" + strings.Join(out, ",") + "]"
 }
 
-func (l *Library) links(ctx context.Context, query string, keys []identity.Key, asOf int64) ([]identity.Fact, error) {
+func (l *Reader) links(ctx context.Context, query string, keys []identity.Key, asOf int64) ([]identity.Link, error) {
 	rows, err := l.query(ctx, query, params{"keys": pairs(keys), "as_of": moment(asOf), "most": maxLinks})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
-	var out []identity.Fact
+	var out []identity.Link
 	for rows.Next() {
 		var subject, object, kind string
-		f := identity.Fact{}
+		f := identity.Link{}
 		if err := rows.Scan(&subject, &f.Subject.ID, &object, &f.Object.ID, &kind, &f.From, &f.To); err != nil {
 			return nil, fmt.Errorf("%s: %w", query, err)
 		}
-		f.Subject.Kind, f.Object.Kind, f.Type = identity.ParseKind(subject), identity.ParseKind(object), identity.ParseFactType(kind)
+		f.Subject.Kind, f.Object.Kind, f.Type = identity.ParseKind(subject), identity.ParseKind(object), identity.ParseLinkType(kind)
 		out = append(out, f)
 	}
 	return out, rows.Err()
 }
 
 // records runs a query whose columns make a record.
-func (l *Library) records(ctx context.Context, query string, p params) ([]*record.Record, error) {
+func (l *Reader) records(ctx context.Context, query string, p params) ([]*record.Record, error) {
 	rows, err := l.query(ctx, query, p)
 	if err != nil {
 		return nil, err

@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-var _ correlator.EventReader = (*Library)(nil)
+var _ query.Events = (*Reader)(nil)
 
-// Mark implements correlator.EventReader.
-func (l *Library) Mark(ctx context.Context) (int64, error) {
+// Mark implements query.Events.
+func (l *Reader) Mark(ctx context.Context) (int64, error) {
 	rows, err := l.query(ctx, "mark", nil)
 	if err != nil {
 		return 0, fmt.Errorf("read what was ingested last: %w", err)
@@ -31,10 +32,10 @@ func (l *Library) Mark(ctx context.Context) (int64, error) {
 	return at.UnixNano(), rows.Err()
 }
 
-// Events implements correlator.EventReader.
-func (l *Library) Events(ctx context.Context, s correlator.Selection, after correlator.Position) iter.Seq2[*correlator.Event, error] {
+// Events implements query.Events.
+func (l *Reader) Events(ctx context.Context, s query.Selection, after query.Position) iter.Seq2[*correlator.Event, error] {
 	return func(yield func(*correlator.Event, error) bool) {
-		r := &reading{library: l, selection: s, known: newKnown(l, s.AsOf), part: stretch{
+		r := &eventStream{library: l, selection: s, graph: newLinkGraph(l, s.AsOf), part: stretch{
 			mark: s.AsOf, from: max(after.Time, s.From), last: later(s.To),
 		}}
 		if s.From == 0 {
@@ -46,30 +47,30 @@ func (l *Library) Events(ctx context.Context, s correlator.Selection, after corr
 	}
 }
 
-// reading merges what several questions answer into one stream.
-type reading struct {
-	library   *Library
-	selection correlator.Selection
-	known     *known
+// eventStream merges what several questions answer into one stream.
+type eventStream struct {
+	library   *Reader
+	selection query.Selection
+	graph     *linkGraph
 	sources   []*source
 	part      stretch
 }
 
-func (r *reading) run(ctx context.Context, after correlator.Position, yield func(*correlator.Event, error) bool) error {
+func (r *eventStream) run(ctx context.Context, after query.Position, yield func(*correlator.Event, error) bool) error {
 	var err error
-	if r.sources, err = r.known.explore(ctx, r.selection); err != nil {
+	if r.sources, err = r.graph.explore(ctx, r.selection); err != nil {
 		return err
 	}
-	r.known.keep()
-	if r.known.bounded && !yield(nil, correlator.ErrBounded) {
+	r.graph.keep()
+	if r.graph.bounded && !yield(nil, query.ErrBounded) {
 		return nil
 	}
 	for _, s := range r.sources {
 		s.after = after
 	}
-	whole := after == correlator.Beginning() && r.selection.From == 0 && r.selection.To == 0
+	whole := after == query.Beginning() && r.selection.From == 0 && r.selection.To == 0
 	for size := firstFetch; ; size = min(2*size, mostFetch) {
-		batch, err := next(ctx, r.library, r.sources, r.part, size, correlator.Position.Compare)
+		batch, err := next(ctx, r.library, r.sources, r.part, size, query.Position.Compare)
 		if err != nil || len(batch) == 0 {
 			return err
 		}
@@ -83,19 +84,19 @@ func (r *reading) run(ctx context.Context, after correlator.Position, yield func
 			return err
 		}
 		for _, e := range events {
-			if r.selection.Holds(e, r.known.peers) && !yield(e, nil) {
+			if r.selection.Holds(e, r.graph.peers) && !yield(e, nil) {
 				return nil
 			}
 		}
-		r.known.shrink()
+		r.graph.shrink()
 	}
 }
 
 // settle makes one record of the copies of each, at the place of the copy that wins. Copies with the
 // same content stand at one position; others, which only a producer's event id or a span's ids can make,
 // anywhere in the sources, unless the batch is all that they have.
-func (r *reading) settle(ctx context.Context, batch []row, low, high correlator.Position, whole bool) ([]row, error) {
-	merged := map[correlator.Position]row{}
+func (r *eventStream) settle(ctx context.Context, batch []row, low, high query.Position, whole bool) ([]row, error) {
+	merged := map[query.Position]row{}
 	var only []string
 	for _, one := range batch {
 		same := one.same()
@@ -109,12 +110,12 @@ func (r *reading) settle(ctx context.Context, batch []row, low, high correlator.
 		}
 		merged[same] = one.merge(before)
 	}
-	var elsewhere together[[]row]
+	var elsewhere parallel[[]row]
 	for _, s := range r.sources {
 		for part := range slices.Chunk(only, keysAtOnce) {
 			elsewhere = append(elsewhere, func(ctx context.Context) ([]row, error) {
 				return s.fetch(ctx, r.library, stretch{
-					mark: r.part.mark, from: correlator.Beginning().Time, last: later(0), after: correlator.Beginning(),
+					mark: r.part.mark, from: query.Beginning().Time, last: later(0), after: query.Beginning(),
 					only: part, low: low, high: high, most: maxCopies,
 				})
 			})
@@ -142,9 +143,9 @@ const maxCopies = 100_000
 
 // same is equal for copies of one record: a span's, and those of what its producer gave an id, may differ in all but their key;
 // others have nothing but their content, and stand at one position.
-func (r row) same() correlator.Position {
+func (r row) same() query.Position {
 	if id, _ := r.Attrs.Get(semconv.EventIDKey); id != "" || r.Signal == record.Span {
-		return correlator.Position{Key: r.key}
+		return query.Position{Key: r.key}
 	}
 	return r.position()
 }
@@ -159,7 +160,7 @@ func (r row) merge(other row) row {
 
 // resolve says whose each record is. Identifiers that the selection's own links do not tell of are asked
 // for first.
-func (r *reading) resolve(ctx context.Context, batch []row) ([]*correlator.Event, error) {
+func (r *eventStream) resolve(ctx context.Context, batch []row) ([]*correlator.Event, error) {
 	var frontier []identity.Key
 	for _, one := range batch {
 		one.Keys = r.library.profile.Keys(one.Record)
@@ -167,19 +168,19 @@ func (r *reading) resolve(ctx context.Context, batch []row) ([]*correlator.Event
 			continue // it says itself whose it is
 		}
 		for _, k := range one.Keys {
-			if k.Kind != identity.Allocation && !r.known.asked[k] && len(r.known.direct[k]) < 2 {
+			if k.Kind != identity.Allocation && !r.graph.asked[k] && len(r.graph.direct[k]) < 2 {
 				frontier = append(frontier, k)
 			}
 		}
 	}
 	slices.SortFunc(frontier, compareKeys)
-	if err := r.known.follow(ctx, slices.Compact(frontier), maxRounds); err != nil {
+	if err := r.graph.follow(ctx, slices.Compact(frontier), maxRounds); err != nil {
 		return nil, err
 	}
 	out := make([]*correlator.Event, 0, len(batch))
 	for _, one := range batch {
-		e := correlator.NewEvent(one.Record, one.key, r.library.profile)
-		e.Resolution = r.known.index.Resolve(one.Keys, one.Time, one.Observed)
+		e := correlator.NewUnresolvedEvent(one.Record, one.key, r.library.profile)
+		e.Resolution = r.graph.index.Resolve(one.Keys, one.Time, one.Observed)
 		out = append(out, e)
 	}
 	return out, nil

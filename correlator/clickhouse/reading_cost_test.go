@@ -20,8 +20,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/faultline-io/faultline/collector/clickhouseexporter"
-	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/profile"
@@ -140,7 +140,7 @@ func service(ld plog.Logs, name string) plog.LogRecordSlice {
 }
 
 // crowd fills the store with records of many allocations, 103 each. Those of an allocation with an even
-// number name it, but for what its machine says; of the others one in five does. Bodies are of a size that
+// number name it, but for what its node says; of the others one in five does. Bodies are of a size that
 // makes reading too much expensive.
 func crowd(t testing.TB, dsn string, conn driver.Conn, allocations int) {
 	t.Helper()
@@ -159,13 +159,13 @@ func crowd(t testing.TB, dsn string, conn driver.Conn, allocations int) {
 		for n := first; n < min(first+atOnce, allocations); n++ {
 			at := began + int64(n)*100_000_000
 			a, workflow, correlation := fmt.Sprintf("a-%d", n), fmt.Sprintf("w-%d", n), fmt.Sprintf("c-%d", n)
-			machine := []string{"node_id", fmt.Sprintf("n-%d", n), "node_instance_id", fmt.Sprintf("i-%d", n)}
-			log(provisioner, at, "node.instance", "", append(machine, "to", "live")...)
-			log(provisioner, at+1, "node.assigned", "", append(machine[:2:2], "allocation_id", a)...)
+			node := []string{"node_id", fmt.Sprintf("n-%d", n), "node_instance_id", fmt.Sprintf("i-%d", n)}
+			log(provisioner, at, "node.instance", "", append(node, "to", "live")...)
+			log(provisioner, at+1, "node.assigned", "", append(node[:2:2], "allocation_id", a)...)
 			log(provisioner, at+2, "", "begun", "allocation_id", a, "workflow_id", workflow, "correlation_id", correlation)
 			for i := range 100 {
 				attrs := [...][]string{
-					{"allocation_id", a}, {"trace_id", fmt.Sprintf("t-%d-%d", n, i/20)}, {"workflow_id", workflow}, machine, {"correlation_id", correlation},
+					{"allocation_id", a}, {"trace_id", fmt.Sprintf("t-%d-%d", n, i/20)}, {"workflow_id", workflow}, node, {"correlation_id", correlation},
 				}[i%5]
 				if n%2 == 0 && i%5 != 3 {
 					attrs = append(attrs[:len(attrs):len(attrs)], "allocation_id", a)
@@ -202,7 +202,7 @@ func TestReadingReadsAShortRange(t *testing.T) {
 		bytes uint64 // of evidence, uncompressed
 		other uint64 // rows of links and lists
 	}{
-		{identity.Allocation, "a-500", 102, 4_800, 900_000, 10_000},  // named, but for its machine's lines
+		{identity.Allocation, "a-500", 102, 4_800, 900_000, 10_000},  // named, but for its node's lines
 		{identity.Allocation, "a-501", 82, 16_000, 3_000_000, 7_000}, // through links, but for a fifth
 		{identity.Node, "n-500", 22, 3_600, 600_000, 2_600},
 		{identity.NodeInstance, "i-500", 22, 4_000, 600_000, 1_600},
@@ -212,10 +212,10 @@ func TestReadingReadsAShortRange(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.kind.String()+" "+c.id, func(t *testing.T) {
-			s := correlator.Selection{Key: identity.Key{Kind: c.kind, ID: c.id}}
-			var page correlator.Page
+			s := query.Selection{Key: identity.Key{Kind: c.kind, ID: c.id}}
+			var page query.Page
 			spent := m.measure(func() {
-				page, err = correlator.ReadEvents(t.Context(), store, s, "", 1000)
+				page, err = (&query.Service{Store: store}).Events(t.Context(), s, "", 1000)
 				must(t, err)
 			})
 			t.Logf("%d records: %+v", len(page.Events), spent)
@@ -230,7 +230,7 @@ func TestReadingReadsAShortRange(t *testing.T) {
 			}
 			s.Key.ID = "no-" + c.id
 			spent = m.measure(func() {
-				page, err = correlator.ReadEvents(t.Context(), store, s, "", 1000)
+				page, err = (&query.Service{Store: store}).Events(t.Context(), s, "", 1000)
 				must(t, err)
 			})
 			if len(page.Events) > 0 || spent.evidenceRows > 0 {
@@ -240,21 +240,21 @@ func TestReadingReadsAShortRange(t *testing.T) {
 	}
 	t.Run("every statement", func(t *testing.T) { everyStatement(t, m, store) })
 	for _, c := range []struct {
-		query correlator.Query
+		query query.Query
 		found int
 		most  uint64
 	}{
-		{correlator.Query{Text: "line 14", Services: []string{"svc-0"}, From: began, To: began + 1_000_000_000}, 10, rows / 4},
-		{correlator.Query{Text: "line", Attrs: record.Attrs{{Key: "allocation_id", Value: "a-500"}}}, 80, rows / 10},
-		{correlator.Query{Attrs: record.Attrs{{Key: "node_id", Value: "n-500"}}}, 22, rows / 10},
-		{correlator.Query{Text: "lockup"}, 1, rows / 10},
-		{correlator.Query{Text: "soft lockup", Services: []string{"svc-0"}}, 1, rows / 10},
-		{correlator.Query{Text: "assigned a-731"}, 1, rows / 10}, // an event's attributes
-		{correlator.Query{Text: "lockups"}, 0, rows / 20},
+		{query.Query{Text: "line 14", Services: []string{"svc-0"}, From: began, To: began + 1_000_000_000}, 10, rows / 4},
+		{query.Query{Text: "line", Attrs: record.Attrs{{Key: "allocation_id", Value: "a-500"}}}, 80, rows / 10},
+		{query.Query{Attrs: record.Attrs{{Key: "node_id", Value: "n-500"}}}, 22, rows / 10},
+		{query.Query{Text: "lockup"}, 1, rows / 10},
+		{query.Query{Text: "soft lockup", Services: []string{"svc-0"}}, 1, rows / 10},
+		{query.Query{Text: "assigned a-731"}, 1, rows / 10}, // an event's attributes
+		{query.Query{Text: "lockups"}, 0, rows / 20},
 	} {
-		var page correlator.Page
+		var page query.Page
 		spent := m.measure(func() {
-			page, err = correlator.Search(t.Context(), store.WithLimits(clickhouse.Limits{Rows: rows / 4}), c.query, "", 100)
+			page, err = (&query.Service{Store: store.WithLimits(clickhouse.Limits{Rows: rows / 4})}).Search(t.Context(), c.query, "", 100)
 			must(t, err) // what indexes leave out does not count
 		})
 		t.Logf("search %+v: %d records: %+v", c.query, len(page.Events), spent)
@@ -289,20 +289,20 @@ func TestALargeAllocationIsReadInBoundedMemory(t *testing.T) {
 	}
 	must(t, w.Close())
 	store := clickhouse.New(conn, p)
-	s := correlator.Selection{Key: identity.Key{Kind: identity.Allocation, ID: "big"}}
+	s := query.Selection{Key: identity.Key{Kind: identity.Allocation, ID: "big"}}
 	s.AsOf, err = store.Mark(t.Context())
 	must(t, err)
 	var base, now runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&base)
-	n, most, last := 0, uint64(0), correlator.Beginning()
+	n, most, last := 0, uint64(0), query.Beginning()
 	spent := m.measure(func() {
 		for e, err := range store.Events(t.Context(), s, last) {
 			must(t, err)
-			if e.Position().Compare(last) <= 0 {
-				t.Fatalf("%+v after %+v", e.Position(), last)
+			if query.PositionOf(e).Compare(last) <= 0 {
+				t.Fatalf("%+v after %+v", query.PositionOf(e), last)
 			}
-			last = e.Position()
+			last = query.PositionOf(e)
 			if n++; n%10_000 == 0 {
 				runtime.GC()
 				runtime.ReadMemStats(&now)
@@ -319,7 +319,7 @@ func TestALargeAllocationIsReadInBoundedMemory(t *testing.T) {
 	}
 	begun := time.Now()
 	spent = m.measure(func() {
-		page, err := correlator.ReadEvents(t.Context(), store, s, "", 100)
+		page, err := (&query.Service{Store: store}).Events(t.Context(), s, "", 100)
 		must(t, err)
 		if len(page.Events) != 100 || page.Next == "" {
 			t.Errorf("%d records", len(page.Events))

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/correlator/memory"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/profile"
@@ -24,7 +24,7 @@ import (
 )
 
 // telemetry draws a few records in which everything happens that makes reading hard: identifiers that
-// lead to an allocation later, or to two; machines that change hands; one event told twice, alike or
+// lead to an allocation later, or to two; nodes that change hands; one event told twice, alike or
 // with other content and times; times in any order. prefix keeps what was drawn apart.
 func telemetry(t *rapid.T, prefix string, label string) []*record.Record {
 	pick := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(t, label+what) }
@@ -102,7 +102,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 		}
 		write(before)
 		kind := rapid.SampledFrom(readable).Draw(rt, "read")
-		s := correlator.Selection{Key: identity.Key{Kind: kind, ID: prefix + map[identity.Kind]string{
+		s := query.Selection{Key: identity.Key{Kind: kind, ID: prefix + map[identity.Kind]string{
 			identity.Allocation: "-a1", identity.Node: "-n1", identity.NodeInstance: "-i1", identity.Workflow: "-w1", identity.Trace: "-t1", identity.Correlation: "-c1",
 		}[kind]}}
 		if kind == identity.Trace {
@@ -112,7 +112,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 		var pages []string
 		cursor, mark := "", int64(0)
 		for n := 0; ; n++ {
-			page, err := correlator.ReadEvents(t.Context(), store, s, cursor, rapid.IntRange(1, 4).Draw(rt, "limit"))
+			page, err := (&query.Service{Store: store}).Events(t.Context(), s, cursor, rapid.IntRange(1, 4).Draw(rt, "limit"))
 			if err != nil {
 				rt.Fatal(err)
 			}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/correlator/memory"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/profile"
@@ -25,11 +25,11 @@ var readable = []identity.Kind{
 }
 
 // drain reads a selection whole, by pages of a size.
-func drain(t testing.TB, r correlator.EventReader, s correlator.Selection, limit int) (lines []string, refs []string) {
+func drain(t testing.TB, r query.Store, s query.Selection, limit int) (lines []string, refs []string) {
 	t.Helper()
 	cursor := ""
 	for {
-		p, err := correlator.ReadEvents(t.Context(), r, s, cursor, limit)
+		p, err := (&query.Service{Store: r}).Events(t.Context(), s, cursor, limit)
 		must(t, err)
 		for _, e := range p.Events {
 			lines = append(lines, fmt.Sprintf("%s %d %s %s %s %s %s %s", e.Ref, e.Time, e.Service, e.Allocation, e.Node, e.NodeInstance, e.Workflow, e.Via))
@@ -71,8 +71,8 @@ func TestReadingTheStoreAndTheFileAgree(t *testing.T) {
 					if k.Kind != kind {
 						continue
 					}
-					want, _ := drain(t, file, correlator.Selection{Key: k}, 1000)
-					got, _ := drain(t, store, correlator.Selection{Key: k}, 1+len(want)/3)
+					want, _ := drain(t, file, query.Selection{Key: k}, 1000)
+					got, _ := drain(t, store, query.Selection{Key: k}, 1+len(want)/3)
 					if d := cmp.Diff(want, got); d != "" {
 						t.Errorf("%s %s: file (-) and store (+) differ:\n%s", k.Kind, k.ID, d)
 					}
@@ -81,7 +81,7 @@ func TestReadingTheStoreAndTheFileAgree(t *testing.T) {
 						continue
 					}
 					ranged[kind] = true
-					s := correlator.Selection{Key: k, From: timeOf(t, want[len(want)/3]), To: timeOf(t, want[len(want)-1])}
+					s := query.Selection{Key: k, From: timeOf(t, want[len(want)/3]), To: timeOf(t, want[len(want)-1])}
 					if s.From >= s.To {
 						continue
 					}

@@ -14,12 +14,6 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// idColumns are the identifiers that a row keeps in columns of their own, named as the attributes are, in
-// the order in which the queries list them.
-var idColumns = [...]string{
-	semconv.AllocationID, semconv.WorkflowID, semconv.CorrelationID, semconv.NodeID, semconv.NodeInstanceID,
-}
-
 // scanner makes records of rows. It puts together here what the table's ALIAS columns would in the store
 // (attrs, stamped, resource, end_time, …): each of them costs a query before it reads. Records of one resource
 // share its attributes, and those of one form what that says.
@@ -41,7 +35,7 @@ func (s *scanner) scan(rows driver.Rows, before ...any) (*record.Record, error) 
 		severity     int32
 		attrs        map[string]string
 		keys         []string
-		ids          [len(idColumns)]string
+		ids          = make([]string, len(idColumns))
 	)
 	before = append(before, &signal, &at, &delay, &ingested, &r.Service, &r.Name, &severity, &r.Body, &r.TraceID, &r.SpanID)
 	for i := range ids {
@@ -67,31 +61,31 @@ func (s *scanner) scan(rows driver.Rows, before ...any) (*record.Record, error) 
 		r.Signal = record.Span
 		r.End, r.ParentID, r.SpanKind, r.Status, r.StatusMessage, r.Events = r.Time+x.Took, x.Parent, x.Kind, x.Status, x.Message, x.Events
 	}
-	r.Attrs, r.Stamped = whole(attrs, f.Attrs, &ids, keys, f.Via), whole(x.Stamped, f.Stamped, &ids, keys, f.Via)
+	r.Attrs, r.Stamped = whole(attrs, f.Attrs, ids, keys, f.Via), whole(x.Stamped, f.Stamped, ids, keys, f.Via)
 	return r, s.describe(r, resource)
 }
 
-// whole gives attributes back those that the row keeps as its identifiers; lifted are their names, joined by commas.
-func whole(rest map[string]string, lifted string, ids *[len(idColumns)]string, keys []string, via string) record.Attrs {
-	if lifted == "" {
+// whole gives attributes back those that the row keeps as its identifiers; hoisted are their names, joined by commas.
+func whole(rest map[string]string, hoisted string, ids []string, keys []string, via string) record.Attrs {
+	if hoisted == "" {
 		return record.FromMap(rest)
 	}
-	out := make(record.Attrs, 0, len(rest)+strings.Count(lifted, ",")+1)
+	out := make(record.Attrs, 0, len(rest)+strings.Count(hoisted, ",")+1)
 	for k, v := range rest {
 		out = append(out, record.Attr{Key: k, Value: v})
 	}
-	for name := range strings.SplitSeq(lifted, ",") {
+	for name := range strings.SplitSeq(hoisted, ",") {
 		out = append(out, record.Attr{Key: name, Value: identifier(name, ids, keys, via)})
 	}
 	return out.Sort()
 }
 
 // identifier is what the row says once: in a column, or as the first key of its kind.
-func identifier(name string, ids *[len(idColumns)]string, keys []string, via string) string {
+func identifier(name string, ids []string, keys []string, via string) string {
 	if name == semconv.IdentityVia {
 		return via
 	}
-	if i := slices.Index(idColumns[:], name); i >= 0 {
+	if i := slices.Index(idColumns, name); i >= 0 {
 		return ids[i]
 	}
 	kind := identity.KindOfAttribute(name).String() + ":"

@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-var _ correlator.Searcher = (*Library)(nil)
+var _ query.Events = (*Reader)(nil)
 
-// Search implements correlator.Searcher.
-func (l *Library) Search(ctx context.Context, q correlator.Query, before correlator.Position) iter.Seq2[*correlator.Event, error] {
+// Search implements query.Events.
+func (l *Reader) Search(ctx context.Context, q query.Query, before query.Position) iter.Seq2[*correlator.Event, error] {
 	return func(yield func(*correlator.Event, error) bool) {
 		if err := l.search(ctx, q, before, yield); err != nil {
 			yield(nil, fmt.Errorf("search: %w", l.limits.explain(err)))
@@ -25,26 +26,29 @@ func (l *Library) Search(ctx context.Context, q correlator.Query, before correla
 	}
 }
 
-func (l *Library) search(ctx context.Context, q correlator.Query, before correlator.Position, yield func(*correlator.Event, error) bool) error {
-	part := stretch{mark: q.AsOf, from: correlator.Beginning().Time, last: min(later(q.To), before.Time), settings: l.limits.settings()}
+func (l *Reader) search(ctx context.Context, q query.Query, before query.Position, yield func(*correlator.Event, error) bool) error {
+	part := stretch{mark: q.AsOf, from: query.Beginning().Time, last: min(later(q.To), before.Time), settings: l.limits.settings()}
 	if q.From != 0 {
 		part.from = q.From
 	}
-	p, attrs, some, err := l.searchParams(ctx, q, part)
+	base, some, err := l.searchSource(ctx, q, part)
 	if err != nil || !some {
 		return err
 	}
+	base.after = before
 	var sources []*source
-	for _, whose := range []string{"words_in_body", "words_elsewhere"} {
+	for _, match := range []string{"match_in_body", "match_elsewhere"} {
 		if q.Text == "" {
-			whose = "words_any"
+			match = "match_any"
 		}
-		sources = append(sources, &source{query: "search", whose: whose, params: p, words: telling(q.Words()), attrs: attrs, after: before})
+		one := base
+		one.condition = match
+		sources = append(sources, &one)
 		if q.Text == "" {
 			break
 		}
 	}
-	backwards := func(a, b correlator.Position) int { return b.Compare(a) }
+	backwards := func(a, b query.Position) int { return b.Compare(a) }
 	var spent time.Duration
 	for size := firstFetch / 2; ; size = min(2*size, mostFetch) {
 		if part.settings, err = l.limits.after(spent); err != nil {
@@ -61,7 +65,7 @@ func (l *Library) search(ctx context.Context, q correlator.Query, before correla
 				batch[i+1] = batch[i+1].merge(one)
 				continue
 			}
-			e := correlator.NewEvent(one.Record, one.key, l.profile)
+			e := correlator.NewUnresolvedEvent(one.Record, one.key, l.profile)
 			e.Keys = l.profile.Keys(one.Record)
 			e.Resolution = stampedOn(one.Record, e.Keys)
 			if (q.Layer == "" || e.Layer == q.Layer) && !yield(e, nil) {
@@ -99,42 +103,42 @@ func stampedOn(r *record.Record, keys identity.Keys) identity.Resolution {
 	return out
 }
 
-// searchParams are the parameters of a query, and the attributes that are no identifiers; some is false where nothing can be found.
-func (l *Library) searchParams(ctx context.Context, q correlator.Query, part stretch) (p params, attrs record.Attrs, some bool, err error) {
+// searchSource asks all of a query but its words' condition; some is false where nothing can be found.
+func (l *Reader) searchSource(ctx context.Context, q query.Query, part stretch) (s source, some bool, err error) {
 	services := q.Services
 	if q.Layer != "" {
 		in, err := l.servicesOf(ctx, q.Layer, part)
 		if err != nil {
-			return nil, nil, false, err
+			return source{}, false, err
 		}
 		if len(services) > 0 {
 			in = slices.DeleteFunc(in, func(s string) bool { return !slices.Contains(services, s) })
 		}
 		if services = in; len(services) == 0 {
-			return nil, nil, false, nil
+			return source{}, false, nil
 		}
 	}
-	p = params{"severity": q.Severity, "services": list(services), "words": list(q.Words())}
-	for kind := identity.Allocation; kind.Attribute() != ""; kind++ {
-		p[kind.Attribute()] = ""
+	s = source{
+		query: "search", words: telling(q.Words()),
+		params: params{"severity": q.Severity, "services": list(services), "words": list(q.Words())},
 	}
 	for _, a := range q.Attrs {
-		before, known := p[a.Key]
-		switch {
-		case identity.KindOfAttribute(a.Key) == identity.NoKind:
-			attrs = append(attrs, a)
-		case known && before != "" && before != plain(a.Value) || a.Value == "":
-			return nil, nil, false, nil // one record has one first identifier of a kind
-		default:
-			p[a.Key] = plain(a.Value)
+		kind := identity.KindOfAttribute(a.Key)
+		switch before := s.identifiers.First(kind); {
+		case kind == identity.NoKind:
+			s.attrs = append(s.attrs, a)
+		case a.Value == "" || before != "" && before != a.Value:
+			return source{}, false, nil // one record has one first identifier of a kind
+		case before == "":
+			s.identifiers = append(s.identifiers, identity.Key{Kind: kind, ID: a.Value})
 		}
 	}
-	return p, attrs, true, nil
+	return s, true, nil
 }
 
 // servicesOf are the services of which some records may be in a layer: deciding is each record's matter.
-func (l *Library) servicesOf(ctx context.Context, layer string, part stretch) ([]string, error) {
-	rows, err := l.run(ctx, "sources", params{"from": nanos(part.from), "last": part.last}, nil, part.settings)
+func (l *Reader) servicesOf(ctx context.Context, layer string, part stretch) ([]string, error) {
+	rows, err := l.run(ctx, "sources", choice{}, params{"from": nanos(part.from), "last": part.last}, part.settings)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +149,7 @@ func (l *Library) servicesOf(ctx context.Context, layer string, part stretch) ([
 		if err := rows.Scan(&service, &scope, &stated); err != nil {
 			return nil, err
 		}
-		if l.profile.MayBe(layer, service, scope, stated) && !slices.Contains(out, service) {
+		if l.profile.MayMatchLayer(layer, service, scope, stated) && !slices.Contains(out, service) {
 			out = append(out, service)
 		}
 	}

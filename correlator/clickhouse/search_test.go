@@ -4,13 +4,18 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/collector/pdata/plog"
 
-	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/collector/clickhouseexporter"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/correlator/memory"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/otlp"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/schema"
@@ -31,11 +36,11 @@ const heap = `
 `
 
 // found reads all pages of a search.
-func found(t testing.TB, s correlator.Searcher, q correlator.Query, limit int) []string {
+func found(t testing.TB, s query.Store, q query.Query, limit int) []string {
 	t.Helper()
 	out, cursor := []string{}, ""
 	for {
-		p, err := correlator.Search(t.Context(), s, q, cursor, limit)
+		p, err := (&query.Service{Store: s}).Search(t.Context(), q, cursor, limit)
 		must(t, err)
 		for _, e := range p.Events {
 			out = append(out, fmt.Sprint(e.Ref, " ", e.Summary()))
@@ -60,31 +65,31 @@ func TestSearch(t *testing.T) {
 	store, file := clickhouse.New(conn, p), memory.New(p, records)
 	at := records[0].Time
 	for _, c := range []struct {
-		query correlator.Query
+		query query.Query
 		found int
 	}{
-		{correlator.Query{}, 9},
-		{correlator.Query{Text: "certificate EXPIRED"}, 3},
-		{correlator.Query{Text: "expired-certificate"}, 3},
-		{correlator.Query{Text: "certifi"}, 0},
-		{correlator.Query{Text: "ω flapped"}, 0}, // only ASCII letters have a case here
-		{correlator.Query{Text: "Ω flapped"}, 1},
-		{correlator.Query{Text: "claims post"}, 1},         // a span's name
-		{correlator.Query{Text: "task.state claim no"}, 1}, // a lifecycle event's attributes
-		{correlator.Query{Text: "certificate", Severity: 17}, 2},
-		{correlator.Query{Severity: 13}, 4},
-		{correlator.Query{Services: []string{"api", "kernel"}}, 3},
-		{correlator.Query{Services: []string{"it's\\\t'"}}, 0},
-		{correlator.Query{Layer: "ingress"}, 2},
-		{correlator.Query{Layer: "network"}, 1},
-		{correlator.Query{Layer: "node", Services: []string{"api"}}, 0},
-		{correlator.Query{Layer: "cert"}, 0},
-		{correlator.Query{Attrs: record.Attrs{{Key: "site", Value: "b12"}}}, 1},
-		{correlator.Query{Attrs: record.Attrs{{Key: "type", Value: "prepare"}, {Key: "to", Value: "expired"}}}, 1},
-		{correlator.Query{Attrs: record.Attrs{{Key: "allocation_id", Value: "a-1"}}}, 2},
-		{correlator.Query{Attrs: record.Attrs{{Key: "node_id", Value: "n-7"}, {Key: "type", Value: "prepare"}}}, 1},
-		{correlator.Query{Attrs: record.Attrs{{Key: "node_id", Value: "n-7"}, {Key: "node_id", Value: "n-8"}}}, 0},
-		{correlator.Query{From: at + 2e9, To: at + 3e9}, 1},
+		{query.Query{}, 9},
+		{query.Query{Text: "certificate EXPIRED"}, 3},
+		{query.Query{Text: "expired-certificate"}, 3},
+		{query.Query{Text: "certifi"}, 0},
+		{query.Query{Text: "ω flapped"}, 0}, // only ASCII letters have a case here
+		{query.Query{Text: "Ω flapped"}, 1},
+		{query.Query{Text: "claims post"}, 1},         // a span's name
+		{query.Query{Text: "task.state claim no"}, 1}, // a lifecycle event's attributes
+		{query.Query{Text: "certificate", Severity: 17}, 2},
+		{query.Query{Severity: 13}, 4},
+		{query.Query{Services: []string{"api", "kernel"}}, 3},
+		{query.Query{Services: []string{"it's\\\t'"}}, 0},
+		{query.Query{Layer: "ingress"}, 2},
+		{query.Query{Layer: "network"}, 1},
+		{query.Query{Layer: "node", Services: []string{"api"}}, 0},
+		{query.Query{Layer: "cert"}, 0},
+		{query.Query{Attrs: record.Attrs{{Key: "site", Value: "b12"}}}, 1},
+		{query.Query{Attrs: record.Attrs{{Key: "type", Value: "prepare"}, {Key: "to", Value: "expired"}}}, 1},
+		{query.Query{Attrs: record.Attrs{{Key: "allocation_id", Value: "a-1"}}}, 2},
+		{query.Query{Attrs: record.Attrs{{Key: "node_id", Value: "n-7"}, {Key: "type", Value: "prepare"}}}, 1},
+		{query.Query{Attrs: record.Attrs{{Key: "node_id", Value: "n-7"}, {Key: "node_id", Value: "n-8"}}}, 0},
+		{query.Query{From: at + 2e9, To: at + 3e9}, 1},
 	} {
 		for _, limit := range []int{3, 100} {
 			want, got := found(t, file, c.query, limit), found(t, store, c.query, limit)
@@ -117,9 +122,42 @@ func TestWordsOfASpan(t *testing.T) {
 	defer func() { _ = conn.Close() }()
 	store, file := clickhouse.New(conn, p), memory.New(p, records)
 	for _, word := range []string{"new", "table", "nil", "retry", "temp", "unit", "null", "never", "red\u00e9", "exception", "v1"} {
-		want, got := found(t, file, correlator.Query{Text: word}, 10), found(t, store, correlator.Query{Text: word}, 10)
+		want, got := found(t, file, query.Query{Text: word}, 10), found(t, store, query.Query{Text: word}, 10)
 		if d := cmp.Diff(want, got); d != "" || len(want) != 1 {
 			t.Errorf("%s: file (-) and store (+) differ:\n%s", word, d)
+		}
+	}
+}
+
+// Every kind of identifier is found by what a record says under its attribute, in the store as in a file.
+func TestSearchByAnyIdentifier(t *testing.T) {
+	p, err := profile.Load("")
+	must(t, err)
+	m, conn := newMeter(t)
+	w, err := clickhouseexporter.OpenWriter(t.Context(), m.dsn.String(), time.Now)
+	must(t, err)
+	ld := plog.NewLogs()
+	lines := service(ld, "provisioner")
+	for kind := range identity.Kinds() {
+		if kind != identity.Trace { // OTLP's own field
+			log(lines, began, "", "carries a "+kind.String(), kind.Attribute(), "of-"+kind.String())
+			log(lines, began+1, "", "carries another", kind.Attribute(), "other")
+		}
+	}
+	must(t, w.WriteLogs(t.Context(), ld))
+	must(t, w.Close())
+	var records []*record.Record
+	otlp.Logs(ld, func(r *record.Record) bool { records = append(records, r); return true })
+	for name, in := range map[string]query.Store{"store": clickhouse.New(conn, p), "file": memory.New(p, records)} {
+		for kind := range identity.Kinds() {
+			if kind == identity.Trace {
+				continue
+			}
+			page, err := (&query.Service{Store: in}).Search(t.Context(), query.Query{Attrs: record.Attrs{{Key: kind.Attribute(), Value: "of-" + kind.String()}}}, "", 10)
+			must(t, err)
+			if len(page.Events) != 1 || page.Events[0].Body != "carries a "+kind.String() {
+				t.Errorf("%s: %d records of a %s", name, len(page.Events), kind)
+			}
 		}
 	}
 }

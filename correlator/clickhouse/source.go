@@ -11,8 +11,10 @@ import (
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 
-	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
+	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/schema"
 )
 
 // Rows that one question fetches: few at first, since most readings are short; more as it goes on, since
@@ -32,37 +34,38 @@ func nanos(t int64) int64 { return max(t, earliest) }
 // stretch is what is read of a source: after a position, with stamped times from `from` to `last`.
 type stretch struct {
 	mark, from, last int64
-	after            correlator.Position
+	after            query.Position
 	most             int
-	only             []string            // keys; empty is all
-	low, high        correlator.Position // with only: where not to look
+	only             []string       // keys; empty is all
+	low, high        query.Position // with only: where not to look
 	settings         ch.Settings
 }
 
 // source asks one question, a part at a time, and keeps what was not taken yet.
 type source struct {
-	query  string // name of the query, "" is reading
-	whose  string // name of the condition
-	params params
-	words  []string     // of which each has to be there, for a condition on each
-	attrs  record.Attrs // likewise
-	lies   *whereabouts
+	query       string // name of the statement, "" is reading
+	condition   string // name of its condition
+	params      params
+	words       []string // of which each has to be there
+	attrs       record.Attrs
+	identifiers identity.Keys
+	where       *keyLocations
 
 	rows  []row // fetched, in order
-	after correlator.Position
+	after query.Position
 	size  int
 	done  bool
 }
 
 // fill fetches the next rows where none are left. All copies at one position come together: a fetch that
 // was cut off leaves its last position to the next.
-func (s *source) fill(ctx context.Context, l *Library, part stretch, most int) error {
+func (s *source) fill(ctx context.Context, l *Reader, part stretch, most int) error {
 	for len(s.rows) == 0 && !s.done {
 		s.size = min(cmp.Or(s.size, firstFetch), most)
 		part.after, part.most = s.after, s.size
 		rows, err := s.fetch(ctx, l, part)
 		switch {
-		case isCode(err, memoryExceeded) && s.size > 1:
+		case schema.IsCode(err, memoryExceeded) && s.size > 1:
 			most = s.size / 2 // records of megabytes
 			s.size = most
 			continue
@@ -102,8 +105,8 @@ func size(rows []row) int {
 	return 512 + n/max(1, len(rows))
 }
 
-func (r row) position() correlator.Position {
-	return correlator.Position{Time: r.Time, Source: r.Service, Key: r.key}
+func (r row) position() query.Position {
+	return query.Position{Time: r.Time, Source: r.Service, Key: r.key}
 }
 
 // readingSettings let the engine sort by the narrow columns and read the wide ones of the rows that are
@@ -113,11 +116,7 @@ var readingSettings = ch.Settings{
 	"max_block_size": 1024,
 }
 
-func (s *source) fetch(ctx context.Context, l *Library, part stretch) ([]row, error) {
-	text, err := statement(cmp.Or(s.query, "reading"), s.whose)
-	if err != nil {
-		return nil, err
-	}
+func (s *source) fetch(ctx context.Context, l *Reader, part stretch) ([]row, error) {
 	p := params{
 		"mark": part.mark, "from": nanos(part.from), "last": part.last,
 		"after": nanos(part.after.Time), "after_source": plain(part.after.Source), "after_key": part.after.Key,
@@ -127,12 +126,12 @@ func (s *source) fetch(ctx context.Context, l *Library, part stretch) ([]row, er
 	for k, v := range s.params {
 		p[k] = v
 	}
-	text = s.lies.into(everyAttribute(forEach(text, s.words, p), s.attrs, p), p)
 	settings := maps.Clone(readingSettings)
 	maps.Copy(settings, part.settings)
-	rows, err := l.ask(ctx, text, p, settings)
+	c := choice{Condition: s.condition, Located: s.where.bind(p)}.withWords(s.words, p).withAttributes(s.attrs, p).withIdentifiers(s.identifiers, p)
+	rows, err := l.run(ctx, cmp.Or(s.query, "reading"), c, p, settings)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.whose, err)
+		return nil, fmt.Errorf("%s: %w", s.condition, err)
 	}
 	defer func() { _ = rows.Close() }()
 	var out []row
@@ -141,64 +140,14 @@ func (s *source) fetch(ctx context.Context, l *Library, part stretch) ([]row, er
 		key := ""
 		r, err := one.scan(rows, &key)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.whose, err)
+			return nil, fmt.Errorf("%s: %w", s.condition, err)
 		}
 		out = append(out, row{r, key})
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.whose, err)
+		return nil, fmt.Errorf("%s: %w", s.condition, err)
 	}
 	return out, nil
-}
-
-// statement puts a condition into a query; both are files.
-func statement(name, whose string) (string, error) {
-	text, err := queries.ReadFile("sql/" + name + ".sql")
-	if err != nil {
-		return "", err
-	}
-	condition, err := queries.ReadFile("sql/" + whose + ".sql")
-	if err != nil {
-		return "", err
-	}
-	return strings.Replace(string(text), "/* whose */\n", strings.TrimSpace(string(condition))+"\n", 1), nil
-}
-
-// forEach repeats the lines that end in "-- each" for every word, since indexes of words understand one at a time.
-func forEach(text string, words []string, p params) string {
-	return repeated(text, "-- each\n", len(words), func(i int) *strings.Replacer {
-		name := fmt.Sprintf("word%d", i)
-		p[name] = plain(words[i])
-		return strings.NewReplacer("{word:", "{"+name+":")
-	})
-}
-
-// everyAttribute repeats the lines that end in "-- every attribute".
-func everyAttribute(text string, attrs record.Attrs, p params) string {
-	return repeated(text, "-- every attribute\n", len(attrs), func(i int) *strings.Replacer {
-		name, value := fmt.Sprintf("name%d", i), fmt.Sprintf("value%d", i)
-		p[name], p[value] = plain(attrs[i].Key), plain(attrs[i].Value)
-		return strings.NewReplacer("{name:", "{"+name+":", "{value:", "{"+value+":")
-	})
-}
-
-// repeated has the lines that end in a mark n times, each with the parameters' names of its turn.
-func repeated(text, mark string, n int, names func(i int) *strings.Replacer) string {
-	turns := make([]*strings.Replacer, n)
-	for i := range turns {
-		turns[i] = names(i)
-	}
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		if !strings.HasSuffix(line, mark) {
-			out.WriteString(line)
-			continue
-		}
-		for _, turn := range turns {
-			out.WriteString(turn.Replace(line))
-		}
-	}
-	return out.String()
 }
 
 // list is an array parameter.

@@ -14,11 +14,13 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
+	"github.com/faultline-io/faultline/correlator/incident"
 	"github.com/faultline-io/faultline/correlator/live"
+	"github.com/faultline-io/faultline/correlator/query"
 )
 
 // ceiling is what one statement may read at most, in crowd's store of a thousand allocations, 103 rows each, beside a
-// thousand standings and ten thousand steps. Rows and bytes are the engine's own counters; a granule has 4,096 rows or
+// thousand assessments and ten thousand steps. Rows and bytes are the engine's own counters; a granule has 4,096 rows or
 // fewer. A statement whose ceiling is all of a table says so.
 type ceiling struct{ rows, bytes uint64 }
 
@@ -30,26 +32,26 @@ var ceilings = map[string]ceiling{
 	"events_by_keys":       {8_192, 2_500_000},
 	"events_of_allocation": {1_024, 400_000},
 	"events_of_node":       {4_096, 1_200_000},
-	"facts_of":             {1_024, 50_000},
-	"facts_to":             {1_024, 50_000},
+	"ingested_links_of":    {1_024, 50_000},
+	"ingested_links_to":    {1_024, 50_000},
 	"last_of_node":         {4_096, 1_200_000},
-	"links_of":             {2_048, 120_000},
-	"links_to":             {2_048, 120_000},
+	"observed_links_of":    {2_048, 120_000},
+	"observed_links_to":    {2_048, 120_000},
 	"reading":              {12_288, 2_500_000},
-	"whereabouts":          {5_000, 150_000},
-	"whereabouts_told":     {2_048, 50_000},
+	"locate_linked":        {5_000, 150_000},
+	"locate":               {2_048, 50_000},
 	"history":              {256, 200_000},
-	"last_words":           {512, 400_000}, // of two
+	"last_assessments":     {512, 400_000}, // of two
 	// All of a small table, by what they ask.
-	"examined":        {1_000, 20_000},
-	"fellows":         {1_000, 800_000},
-	"list":            {2_000, 50_000},
-	"newest":          {200, 5_000},
-	"replicas_live":   {10, 200},
-	"sources":         {200, 5_000},
-	"standings":       {1_000, 800_000},
-	"standings_as_of": {1_000, 800_000},
-	"took":            {10_000, 300_000},
+	"examined":          {1_000, 20_000},
+	"related_faults":    {1_000, 800_000},
+	"list":              {2_000, 50_000},
+	"newest":            {200, 5_000},
+	"replicas_live":     {10, 200},
+	"sources":           {200, 5_000},
+	"assessments":       {1_000, 800_000},
+	"assessments_as_of": {1_000, 800_000},
+	"durations":         {10_000, 300_000},
 	// No rows but the parts' bounds.
 	"mark": {100, 2_000},
 	// By time: what nobody owns (half of all rows here), and what the store took lately (all of it, within seconds).
@@ -62,61 +64,65 @@ var ceilings = map[string]ceiling{
 	"search": {103_000, 25_000_000},
 }
 
-// conditions are no statements: they stand in reading.sql and search.sql, whose ceilings hold for each of them.
-var conditions = []string{"whose_allocation", "whose_keys", "whose_node_while", "words_any", "words_elsewhere", "words_in_body"}
+// conditions are parts of statements: they stand in reading.sql and search.sql, whose ceilings hold for each of them; the columns of
+// a record stand in all statements that read one.
+var conditions = []string{"record_columns", "filter_allocation", "filter_keys", "filter_node_while", "match_any", "match_elsewhere", "match_in_body"}
 
 // everyStatement asks the library all that it can be asked, and holds each file of sql/ to its ceiling. What a reading and a
 // search cost as a whole stands in TestReadingReadsAShortRange.
-func everyStatement(t *testing.T, m *meter, store *clickhouse.Library) {
+func everyStatement(t *testing.T, m *meter, store *clickhouse.Reader) {
 	ctx := t.Context()
 	var said []correlator.Revision
-	var steps []correlator.Finished
+	var steps []correlator.CompletedStep
 	at := time.Unix(0, began).UTC()
 	for i := range 1000 {
 		id := fmt.Sprintf("a-%d", i)
-		r := correlator.Revision{ID: id, JudgedAt: correlator.Time(began + int64(i)), Why: correlator.BecauseFirst, Standing: correlator.Standing{ID: id}}
-		r.Standing.Verdict.Outcome = correlator.None
+		r := correlator.Revision{ID: id, JudgedAt: correlator.Time(began + int64(i)), Why: correlator.BecauseFirst, Assessment: correlator.Assessment{ID: id}}
+		r.Assessment.Verdict.Outcome = correlator.None
 		if i%10 == 0 {
-			r.Standing.Verdict.Outcome = correlator.Attributed
-			r.Standing.Hits = []correlator.Hit{{Layer: "node_agent", Mechanism: "silent", Onset: correlator.Time(began), Subject: correlator.Subject{Kind: correlator.SubjectNode, IDs: []string{"n"}}}}
+			r.Assessment.Verdict.Outcome = correlator.Attributed
+			r.Assessment.Occurrences = []correlator.FaultOccurrence{{Layer: "node_agent", Mechanism: "silent", Onset: correlator.Time(began), Subject: correlator.Subject{Kind: correlator.SubjectNode, IDs: []string{"n"}}}}
 		}
 		said = append(said, r)
 		for step := range 10 {
-			steps = append(steps, correlator.Finished{Step: fmt.Sprint("job:", step), Allocation: id, Part: "p", Took: time.Second, Ended: began + int64(i)})
+			steps = append(steps, correlator.CompletedStep{Step: fmt.Sprint("job:", step), Allocation: id, Part: "p", Took: time.Second, Ended: began + int64(i)})
 		}
 	}
 	must(t, store.Write(ctx, said))
-	must(t, store.File(ctx, steps))
+	must(t, store.AddDurations(ctx, steps))
 	must(t, store.Renew(ctx, "r-1"))
 	asOf := at.Add(time.Hour).UnixNano()
 	sum := md5.Sum([]byte("t-501-2")) //nolint:gosec // a made-up id
 
 	asks := map[string]func() error{
-		"resolve":         func() error { _, err := store.Resolve(ctx, "w-501"); return err },
-		"resolve a trace": func() error { _, err := store.Resolve(ctx, hex.EncodeToString(sum[:])); return err },
-		"resolve nobody":  func() error { _, err := store.Resolve(ctx, "nobody"); return err },
-		"story":           func() error { _, err := store.Story(ctx, "a-500", 0); return err },
-		"story by links":  func() error { _, err := store.Story(ctx, "a-501", 0); return err },
-		"story as of":     func() error { _, err := store.Story(ctx, "a-501", asOf); return err },
-		"list":            func() error { _, err := store.List(ctx, correlator.ListQuery{Limit: 10}); return err },
-		"began":           func() error { _, err := store.Began(ctx, []string{"a-1", "a-500"}); return err },
-		"standings":       func() error { _, _, err := store.Standings(ctx, 0); return err },
-		"standings as of": func() error { _, _, err := store.Standings(ctx, asOf); return err },
-		"history":         func() error { _, err := store.History(ctx, "a-500", 10); return err },
-		"last words":      func() error { _, err := store.Last(ctx, []string{"a-1", "a-500"}); return err },
-		"fellows":         func() error { _, err := store.Fellows(ctx, "node_agent", "silent", began-1, asOf, asOf); return err },
-		"took":            func() error { _, err := store.Took(ctx, asOf); return err },
-		"live":            func() error { _, err := store.Live(ctx, time.Minute); return err },
-		"mark":            func() error { _, err := store.Mark(ctx); return err },
+		"resolve":           func() error { _, err := store.Resolve(ctx, "w-501"); return err },
+		"resolve a trace":   func() error { _, err := store.Resolve(ctx, hex.EncodeToString(sum[:])); return err },
+		"resolve nobody":    func() error { _, err := store.Resolve(ctx, "nobody"); return err },
+		"story":             func() error { _, err := store.RecordSet(ctx, "a-500", 0); return err },
+		"story by links":    func() error { _, err := store.RecordSet(ctx, "a-501", 0); return err },
+		"story as of":       func() error { _, err := store.RecordSet(ctx, "a-501", asOf); return err },
+		"list":              func() error { _, err := store.List(ctx, query.ListQuery{Limit: 10}); return err },
+		"began":             func() error { _, err := store.Began(ctx, []string{"a-1", "a-500"}); return err },
+		"assessments":       func() error { _, _, err := store.Assessments(ctx, 0); return err },
+		"assessments as of": func() error { _, _, err := store.Assessments(ctx, asOf); return err },
+		"history":           func() error { _, err := store.History(ctx, "a-500", 10); return err },
+		"last words":        func() error { _, err := store.Last(ctx, []string{"a-1", "a-500"}); return err },
+		"related_faults": func() error {
+			_, err := store.RelatedFaults(ctx, incident.Cause{Layer: "node_agent", Mechanism: "silent", From: began - 1, To: asOf}, asOf)
+			return err
+		},
+		"durations": func() error { _, err := store.Durations(ctx, asOf); return err },
+		"live":      func() error { _, err := store.Live(ctx, time.Minute); return err },
+		"mark":      func() error { _, err := store.Mark(ctx); return err },
 		"layer's services": func() error {
-			_, err := correlator.Search(ctx, store, correlator.Query{Layer: "workflow", Text: "begun", From: began, To: asOf}, "", 10)
+			_, err := (&query.Service{Store: store}).Search(ctx, query.Query{Layer: "workflow", Text: "begun", From: began, To: asOf}, "", 10)
 			return err
 		},
 		"reading": func() error {
 			for _, k := range readable {
-				s := correlator.Selection{}
+				s := query.Selection{}
 				s.Key.Kind, s.Key.ID = k, map[string]string{"allocation": "a-501", "node": "n-501", "node_instance": "i-501", "workflow": "w-501", "trace": hex.EncodeToString(sum[:]), "correlation": "c-501"}[k.String()]
-				if _, err := correlator.ReadEvents(ctx, store, s, "", 100); err != nil {
+				if _, err := (&query.Service{Store: store}).Events(ctx, s, "", 100); err != nil {
 					return err
 				}
 			}

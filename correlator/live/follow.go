@@ -34,7 +34,7 @@ func MarkOf(r *record.Record) Mark {
 // Rows become visible in another order than that of their ingestion: a batch is stamped before it is
 // sent, and a busy store takes its time. Every look goes back as far as twice what was late lately, and now
 // and then further, reading nothing but marks: what becomes visible within longOverlap of its stamp is
-// followed; anything later is read with the whole story, when somebody asks.
+// followed; anything later is read with the whole record set, when somebody asks.
 const (
 	shortOverlap = time.Second
 	longOverlap  = 30 * time.Second

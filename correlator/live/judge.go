@@ -5,74 +5,73 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/record"
 )
 
-// restAfter is how long an allocation at rest stays on the desk.
+// restAfter is how long an allocation at rest stays in the working set.
 const restAfter = 15 * time.Minute
 
-// maxUnsaid bounds what waits for a store that is away.
-const maxUnsaid = 50_000
+// maxPendingRevisions bounds what waits for a store that is away.
+const maxPendingRevisions = 50_000
 
-// take puts on the desk what the store took since the last look, and the stories that were read.
+// take adds to the working set what the store took since the last look, and the record sets that were read.
 func (s *Service) take(ctx context.Context, now time.Time) error {
 	for _, one := range s.loader.take() {
-		touched := s.desk.Take(one.story.Records, one.story.Facts)
-		s.desk.Begun(one.id)
+		touched := s.set.Add(one.records.Records, one.records.Links)
+		s.set.Loaded(one.id)
 		s.queue.add(one.id, false, 0)
 		s.enqueue(touched, 0)
 	}
 	found, err := s.follow.look(ctx, now)
-	defer s.settle(now)
+	defer func() { s.watermark.advance(now, s.set.Now()) }()
 	if len(found) == 0 {
 		return err
 	}
 	s.metrics.rows.Add(float64(len(found)))
-	s.pace.note(now, found)
+	s.watermark.note(now, found)
 	// A page at a time, so that the time of arrival of what waits is known by page at least.
 	const page = 500
 	for len(found) > 0 {
 		n := min(page, len(found))
-		s.enqueue(s.desk.Take(found[:n], nil), earliest(found[:n]))
+		s.enqueue(s.set.Add(found[:n], nil), earliest(found[:n]))
 		found = found[n:]
 	}
 	s.hinted()
-	s.stirred(now)
+	s.invalidate(now)
 	return err
 }
 
-// stirAfter is how long after a judgement an allocation in trouble is judged again because of what belongs to nobody. A
-// failure of nobody may concern all that are in trouble, and a layer that fails says so many times a second: two
+// invalidateAfter is how long after a judgement an allocation in trouble is judged again because of what is unattributed. A
+// failure that is unattributed may concern all that are in trouble, and a layer that fails says so many times a second: two
 // hundred in trouble at ten milliseconds each would keep waiting whoever has something of their own to tell.
-const stirAfter = 2 * time.Second
+const invalidateAfter = 2 * time.Second
 
-// stirred notes which allocations records of nobody may concern: those whose machines are named, at once; all
+// invalidate notes which allocations unattributed records may concern: those whose nodes are named, at once; all
 // in trouble where a failure names none, and those undetermined for any sign of life, when others have had their turn.
-func (s *Service) stirred(now time.Time) {
-	stir := s.desk.Stirred()
-	for id := range stir.Named {
+func (s *Service) invalidate(now time.Time) {
+	changed := s.set.Invalidated()
+	for id := range changed.Named {
 		s.queue.add(id, true, now.UnixNano())
 	}
-	if !stir.General && !stir.Signs {
+	if !changed.General && !changed.Signs {
 		return
 	}
-	for _, w := range s.words {
-		if w.standing == nil || w.stirred != 0 || w.standing.Verdict.Outcome == correlator.None {
+	for _, w := range s.published {
+		if w.assessment == nil || w.invalidated != 0 || w.assessment.Verdict.Outcome == correlator.None {
 			continue
 		}
-		if stir.General || w.standing.Verdict.Outcome == correlator.Undetermined {
-			w.stirred = now.UnixNano()
+		if changed.General || w.assessment.Verdict.Outcome == correlator.Undetermined {
+			w.invalidated = now.UnixNano()
 		}
 	}
 }
 
-// hinted asks for the stories of allocations that a Collector named as a record's, where nothing here says so yet.
+// hinted asks for the record sets of allocations that a Collector named as a record's, where nothing here says so yet.
 func (s *Service) hinted() {
-	for _, id := range s.desk.Hints() {
+	for _, id := range s.set.Hints() {
 		s.loader.want(id, true)
 	}
 }
@@ -89,23 +88,23 @@ func earliest(records []*record.Record) int64 {
 
 func (s *Service) enqueue(touched []string, arrived int64) {
 	for _, id := range touched {
-		s.queue.add(id, s.desk.Tells(id), arrived)
+		s.queue.add(id, s.set.Urgent(id), arrived)
 	}
 }
 
 // sweep queues what was not looked at for long, because deadlines pass; and lets go of what is at rest.
 func (s *Service) sweep(now time.Time) {
-	for id, w := range s.words {
-		switch holds, _ := s.desk.Holds(id); {
+	for id, w := range s.published {
+		switch holds, _ := s.set.Holds(id); {
 		case !holds:
 			s.forget(id)
-		case w.standing == nil:
+		case w.assessment == nil:
 		case w.waits:
-			s.queue.stirred(id, w.looked.UnixNano())
-		case w.stirred != 0 && now.Sub(w.looked) >= stirAfter:
-			s.queue.stirred(id, w.stirred)
-		case w.standing.AtRest():
-			if now.UnixNano()-s.desk.Heard(id) > int64(restAfter) {
+			s.queue.invalidate(id, w.looked.UnixNano())
+		case w.invalidated != 0 && now.Sub(w.looked) >= invalidateAfter:
+			s.queue.invalidate(id, w.invalidated)
+		case w.assessment.AtRest():
+			if now.UnixNano()-s.set.Heard(id) > int64(restAfter) {
 				s.drop(id)
 			}
 		case now.Sub(w.looked) >= s.cfg.Sweep:
@@ -133,7 +132,7 @@ func (s *Service) judge(ctx context.Context, begun time.Time) error {
 			s.metrics.postponed.Add(float64(len(turns) - i))
 			return nil
 		}
-		holds, whole := s.desk.Holds(t.id)
+		holds, whole := s.set.Holds(t.id)
 		switch {
 		case !holds:
 			s.queue.done(t.id)
@@ -154,23 +153,23 @@ func (s *Service) judge(ctx context.Context, begun time.Time) error {
 func (s *Service) recall(ctx context.Context, turns []turn) error {
 	var unknown []string
 	for _, t := range turns {
-		if holds, whole := s.desk.Holds(t.id); holds && whole && s.words[t.id] == nil {
+		if holds, whole := s.set.Holds(t.id); holds && whole && s.published[t.id] == nil {
 			unknown = append(unknown, t.id)
 		}
 	}
 	const page = 1000
 	for len(unknown) > 0 {
 		n := min(page, len(unknown))
-		said, err := s.from.Ledger.Last(ctx, unknown[:n])
+		said, err := s.from.History.Last(ctx, unknown[:n])
 		if err != nil {
 			return err
 		}
 		for _, id := range unknown[:n] {
-			w := &word{}
+			w := &published{}
 			if r, ok := said[id]; ok {
-				w.standing, w.judgedAt, w.high = &r.Standing, int64(r.JudgedAt), int64(r.HighWater)
+				w.assessment, w.judgedAt, w.high = &r.Assessment, int64(r.JudgedAt), int64(r.HighWater)
 			}
-			s.words[id] = w
+			s.published[id] = w
 		}
 		unknown = unknown[n:]
 	}
@@ -184,37 +183,37 @@ func (s *Service) judgeOne(t turn) {
 	took := s.now().Sub(begun)
 	s.metrics.took.Observe(took.Seconds())
 	if !ok {
-		s.words[t.id].waits, s.words[t.id].stirred = false, 0
+		s.published[t.id].waits, s.published[t.id].invalidated = false, 0
 		return
 	}
-	w, standing, arrived := s.words[t.id], judged.Standing, judged.Arrived
-	w.looked, w.waits, w.stirred = begun, judged.Waits, 0
-	s.together.Add(&standing)
-	s.together.Weigh(&standing, s.profile)
-	s.note(w, judged.Finished)
+	w, assessment, arrived := s.published[t.id], judged.Assessment, judged.Arrived
+	w.looked, w.waits, w.invalidated = begun, judged.Waits, 0
+	s.faults.Add(&assessment)
+	assessment, _ = s.faults.ApplyBlastRadius(assessment, s.profile)
+	s.note(w, judged.Completed)
 	for _, e := range arrived {
 		w.high = max(w.high, e.Ingested)
 	}
-	r, changed := correlator.Revise(w.standing, standing, arrived)
-	w.standing = &standing
-	for _, f := range standing.Verdict.Findings {
+	r, changed := correlator.Revise(w.assessment, assessment, arrived)
+	w.assessment = &assessment
+	for _, f := range assessment.Verdict.Findings {
 		if f.Kind == "rule_disabled" && changed {
-			s.metrics.panics.WithLabelValues(ruleOf(f.Summary)).Inc()
+			s.metrics.panics.WithLabelValues(f.Rule).Inc()
 		}
 	}
 	if !changed {
 		if t.since != 0 {
-			s.metrics.settled.Observe(s.now().Sub(time.Unix(0, t.since)).Seconds())
+			s.metrics.judged.Observe(s.now().Sub(time.Unix(0, t.since)).Seconds())
 		}
 		return
 	}
 	w.judgedAt = max(begun.UnixNano(), w.judgedAt+1)
 	r.JudgedAt, r.HighWater = correlator.Time(w.judgedAt), correlator.Time(w.high)
 	s.metrics.revisions.WithLabelValues(r.Why).Inc()
-	if len(s.unsaid) < maxUnsaid {
-		s.unsaid = append(s.unsaid, r)
+	if len(s.pendingRevisions) < maxPendingRevisions {
+		s.pendingRevisions = append(s.pendingRevisions, r)
 	} else {
-		w.standing = nil // said as if for the first time, when the store is back
+		w.assessment = nil // said as if for the first time, when the store is back
 	}
 	if since := cmp.Or(t.told, t.since); since != 0 {
 		s.metrics.waiting = append(s.metrics.waiting, since)
@@ -222,7 +221,7 @@ func (s *Service) judgeOne(t turn) {
 }
 
 // safely judges; a mistake of ours in one allocation is not the others' end.
-func (s *Service) safely(id string) (judged correlator.Judged, ok bool) {
+func (s *Service) safely(id string) (judged Judged, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			ok = false
@@ -230,25 +229,16 @@ func (s *Service) safely(id string) (judged correlator.Judged, ok bool) {
 			s.log.Error("judging an allocation panicked; it is left out until something arrives", "allocation_id", id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
-	return s.desk.Judge(id, s.settled)
-}
-
-// ruleOf reads the rule's name out of the finding that it was left out.
-func ruleOf(summary string) string {
-	words := strings.Fields(summary)
-	if len(words) < 2 {
-		return "unknown"
-	}
-	return words[1]
+	return s.set.Judge(id, s.watermark.at)
 }
 
 // write says what changed. What could not be written is tried again with the next look.
 func (s *Service) write(ctx context.Context, _ time.Time) error {
-	if len(s.unsaid) > 0 {
-		if err := s.from.Ledger.Write(ctx, s.unsaid); err != nil {
+	if len(s.pendingRevisions) > 0 {
+		if err := s.from.History.Write(ctx, s.pendingRevisions); err != nil {
 			return err
 		}
-		s.unsaid = nil
+		s.pendingRevisions = nil
 	}
 	if err := s.file(ctx); err != nil {
 		return err
@@ -257,7 +247,7 @@ func (s *Service) write(ctx context.Context, _ time.Time) error {
 	for _, since := range s.metrics.waiting {
 		lag := now.Sub(time.Unix(0, since)).Seconds()
 		s.metrics.lag.Observe(lag)
-		s.metrics.settled.Observe(lag)
+		s.metrics.judged.Observe(lag)
 	}
 	s.metrics.waiting = s.metrics.waiting[:0]
 	return nil

@@ -74,7 +74,7 @@ func TestLiveLoad(t *testing.T) {
 	}
 	p := &pipe{store: newStore(t)}
 	g := newStage(t, p.store, "r-1")
-	g.from.Feed, g.from.Ledger = p, &memory.Ledger{}
+	g.from.Feed, g.from.History = p, &memory.VerdictHistory{}
 	g.clock = g.clock.Add(time.Hour)
 	g.follow = newFollower(p, g.clock)
 	w := NewWorkload()
@@ -87,8 +87,8 @@ func TestLiveLoad(t *testing.T) {
 	for g.step(t.Context()); g.queue.len() > 0; g.step(t.Context()) {
 		g.clock = g.clock.Add(g.cfg.Interval)
 	}
-	if n, _ := g.desk.Size(); n != allocations {
-		t.Fatalf("%d of %d allocations are on the desk", n, allocations)
+	if n, _ := g.set.Size(); n != allocations {
+		t.Fatalf("%d of %d allocations are in the working set", n, allocations)
 	}
 	judged := g.value(t, "judgement_duration_seconds")
 	revised := g.value(t, "revisions_total")
@@ -114,7 +114,7 @@ func TestLiveLoad(t *testing.T) {
 	var memory runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&memory)
-	_, records := g.desk.Size()
+	_, records := g.set.Size()
 	t.Logf("\n| live allocations | events/s | judgements/s | verdicts changed/s | cores | CPU a judgement, all in | longest look | records held | heap |\n|---|---|---|---|---|---|---|---|---|\n| %d | %d | %.0f | %.1f | %.2f | %s | %s | %d | %d MB |",
 		allocations, sent/seconds, judged/float64(seconds), revised/float64(seconds), used.Seconds()/float64(seconds),
 		(used / time.Duration(max(1, int(judged)))).Round(time.Microsecond), longest.Round(time.Millisecond), records, memory.HeapAlloc>>20)

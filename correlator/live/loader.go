@@ -7,12 +7,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 )
 
-// loader reads the whole stories of allocations that began before this process followed, one at a time.
+// loader reads the whole record sets of allocations that began before this process followed, one at a time.
 type loader struct {
-	library correlator.Library
+	reader query.Reader
 
 	mu      sync.Mutex
 	queue   []string
@@ -23,23 +23,23 @@ type loader struct {
 	wake    chan struct{}
 }
 
-// loaded is a story that was read, or an error.
+// loaded is a record set that was read.
 type loaded struct {
-	id    string
-	story *correlator.Story
+	id      string
+	records *query.RecordSet
 }
 
-// maxRead bounds how many stories lie read and not taken: they may be large.
+// maxRead bounds how many record sets lie read and not taken: they may be large.
 const maxRead = 16
 
-// again is how long after a failure a story is asked for once more.
+// again is how long after a failure a record set is asked for once more.
 const again = time.Second
 
-func newLoader(l correlator.Library) *loader {
-	return &loader{library: l, waiting: map[string]bool{}, asked: map[string]bool{}, wake: make(chan struct{}, 1)}
+func newLoader(r query.Reader) *loader {
+	return &loader{reader: r, waiting: map[string]bool{}, asked: map[string]bool{}, wake: make(chan struct{}, 1)}
 }
 
-// want asks for a story; asking again while it is under way changes nothing. What is urgent overtakes.
+// want asks for a record set; asking again while it is under way changes nothing. What is urgent overtakes.
 func (l *loader) want(id string, urgent bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,7 +64,7 @@ func (l *loader) signal() {
 	}
 }
 
-// take gives the stories that were read since.
+// take gives the record sets that were read since.
 func (l *loader) take() []loaded {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +78,7 @@ func (l *loader) take() []loaded {
 	return out
 }
 
-// behind is how many stories are still to be read.
+// behind is how many record sets are still to be read.
 func (l *loader) behind() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,17 +122,17 @@ func (l *loader) run(ctx context.Context) {
 			return
 		}
 		whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), atMost) // see Service.look
-		story, err := l.library.Story(whole, id, 0)
+		set, err := l.reader.RecordSet(whole, id, 0)
 		cancel()
-		if errors.Is(err, correlator.ErrUnknown) {
-			story, err = &correlator.Story{}, nil // what the feed brought is all there is
+		if errors.Is(err, query.ErrUnknown) {
+			set, err = &query.RecordSet{}, nil // what the feed brought is all there is
 		}
 		l.mu.Lock()
 		if err != nil {
 			l.queue = append(l.queue, id)
 			delete(l.asked, id)
 		} else {
-			l.read = append(l.read, loaded{id: id, story: story})
+			l.read = append(l.read, loaded{id: id, records: set})
 		}
 		l.mu.Unlock()
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 )
 
 // What something arrived of is read before what merely goes on, and each story once.
@@ -20,7 +20,7 @@ func TestUrgentStoriesAreReadFirst(t *testing.T) {
 	for id, ok := l.next(); ok; id, ok = l.next() {
 		order = append(order, id)
 		l.want(id, true) // it is under way
-		l.read = append(l.read, loaded{id: id, story: &correlator.Story{}})
+		l.read = append(l.read, loaded{id: id, records: &query.RecordSet{}})
 	}
 	if !slices.Equal(order, []string{"c", "x", "a", "b", "d"}) || l.behind() != 5 {
 		t.Error(order, l.behind())

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/incident"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -21,9 +22,9 @@ type metrics struct {
 
 	rows, failures, postponed        prometheus.Counter
 	revisions, panics                *prometheus.CounterVec
-	lag, settled, took               prometheus.Histogram
+	lag, judged, took                prometheus.Histogram
 	phases                           *prometheus.HistogramVec
-	verdicts, stuck, drift, incident *tally
+	verdicts, stuck, drift, incident *gaugeCount
 	allocations, records, queued     prometheus.Gauge
 	loading, replicas                prometheus.Gauge
 }
@@ -39,8 +40,8 @@ func newMetrics(reg prometheus.Registerer, p *profile.Profile) *metrics {
 	gauge := func(name, help string) prometheus.Gauge {
 		return f.NewGauge(prometheus.GaugeOpts{Name: "faultline_judging_" + name, Help: help})
 	}
-	gauges := func(name, help string, labels ...string) *tally {
-		return &tally{vec: f.NewGaugeVec(prometheus.GaugeOpts{Name: "faultline_judging_" + name, Help: help}, labels)}
+	gauges := func(name, help string, labels ...string) *gaugeCount {
+		return &gaugeCount{vec: f.NewGaugeVec(prometheus.GaugeOpts{Name: "faultline_judging_" + name, Help: help}, labels)}
 	}
 	histogram := func(name, help string, buckets []float64) prometheus.Histogram {
 		return f.NewHistogram(prometheus.HistogramOpts{Name: "faultline_judging_" + name, Help: help, Buckets: buckets})
@@ -57,16 +58,16 @@ func newMetrics(reg prometheus.Registerer, p *profile.Profile) *metrics {
 		revisions:   counters("revisions_total", "Changes of a verdict that were written, by why: first, records, time, rules.", "why"),
 		panics:      counters("rule_panics_total", "Rules that panicked and were left out of a judgement.", "rule"),
 		lag:         histogram("lag_seconds", "From the store's taking a record to the changed verdict being stored.", seconds),
-		settled:     histogram("settled_seconds", "From the store's taking a record to its allocation being judged, changed or not.", seconds),
+		judged:      histogram("judged_seconds", "From the store's taking a record to its allocation being judged, changed or not.", seconds),
 		took:        histogram("judgement_duration_seconds", "Time to judge one allocation.", prometheus.ExponentialBuckets(0.00005, 2, 16)),
-		verdicts:    gauges("verdicts", "Allocations on the desk, by outcome and layer of the strongest fault.", "outcome", "layer"),
+		verdicts:    gauges("verdicts", "Allocations in the working set, by outcome and layer of the strongest fault.", "outcome", "layer"),
 		stuck:       gauges("stuck", "Allocations whose next step is overdue, by state and by the layer whose trouble it is.", "state", "layer"),
 		drift:       gauges("drift", "Views that show something else than the truth, by projection's field.", "field"),
 		incident:    gauges("open_incidents", "Incidents that are open, by layer.", "layer"),
-		allocations: gauge("allocations", "Allocations on the desk."),
+		allocations: gauge("allocations", "Allocations in the working set."),
 		records:     gauge("held_records", "Records in memory."),
 		queued:      gauge("queue", "Allocations that wait to be judged."),
-		loading:     gauge("loading", "Allocations whose story is still to be read from the store."),
+		loading:     gauge("loading", "Allocations whose record set is still to be read from the store."),
 		replicas:    gauge("replicas", "Replicas that share the work, this one included."),
 	}
 	for _, layer := range p.Layers {
@@ -91,20 +92,20 @@ func known(set map[string]bool, value string) string {
 	return "other"
 }
 
-// count sets the gauges by what was last said of everything on the desk.
+// count sets the gauges by what was last said of everything in the working set.
 func (m *metrics) count(s *Service) {
-	allocations, records := s.desk.Size()
+	allocations, records := s.set.Size()
 	m.allocations.Set(float64(allocations))
 	m.records.Set(float64(records))
 	m.queued.Set(float64(s.queue.len()))
 	m.loading.Set(float64(s.loader.behind()))
-	m.replicas.Set(float64(s.share.count()))
-	var notable []correlator.Standing
-	for _, w := range s.words {
-		if w.standing == nil {
+	m.replicas.Set(float64(s.partitioner.count()))
+	var notable []correlator.Assessment
+	for _, w := range s.published {
+		if w.assessment == nil {
 			continue
 		}
-		v, layer := w.standing.Verdict, ""
+		v, layer := w.assessment.Verdict, ""
 		if len(v.Faults) > 0 {
 			layer = known(m.layers, v.Faults[0].Layer)
 		}
@@ -112,36 +113,36 @@ func (m *metrics) count(s *Service) {
 		for _, d := range v.Drift {
 			m.drift.add(known(fields, d.Field))
 		}
-		if len(w.standing.Hits) > 0 || w.standing.Stuck != nil {
-			notable = append(notable, *w.standing)
+		if len(w.assessment.Occurrences) > 0 || w.assessment.Stuck != nil {
+			notable = append(notable, *w.assessment)
 		}
 	}
-	for _, one := range correlator.ListStuck(notable, 0).Allocations {
+	for _, one := range incident.ListStuck(notable, 0).Allocations {
 		state := "unknown"
 		if one.State != nil {
 			state = known(states, *one.State)
 		}
 		m.stuck.add(state, known(m.layers, one.Layer))
 	}
-	for _, in := range correlator.Incidents(notable, correlator.IncidentWindow) {
+	for _, in := range incident.Group(notable, incident.Window) {
 		if in.Open {
 			m.incident.add(known(m.layers, in.Layer))
 		}
 	}
-	for _, t := range []*tally{m.verdicts, m.stuck, m.drift, m.incident} {
+	for _, t := range []*gaugeCount{m.verdicts, m.stuck, m.drift, m.incident} {
 		t.publish()
 	}
 }
 
-// tally is a gauge that is counted anew now and then. What is no longer counted is 0 once it was shown, so
+// gaugeCount is a gauge that is counted anew now and then. What is no longer counted is 0 once it was shown, so
 // that nobody who looks in between sees a gap.
-type tally struct {
+type gaugeCount struct {
 	vec    *prometheus.GaugeVec
 	counts map[string]float64 // by labels
 	shown  map[string][]string
 }
 
-func (t *tally) add(labels ...string) {
+func (t *gaugeCount) add(labels ...string) {
 	key := strings.Join(labels, "\x00")
 	if t.counts == nil {
 		t.counts = map[string]float64{}
@@ -153,7 +154,7 @@ func (t *tally) add(labels ...string) {
 	t.shown[key] = labels
 }
 
-func (t *tally) publish() {
+func (t *gaugeCount) publish() {
 	for key, labels := range t.shown {
 		t.vec.WithLabelValues(labels...).Set(t.counts[key])
 	}

@@ -13,11 +13,11 @@ type queue struct {
 
 // turn is one allocation's place in the queue.
 type turn struct {
-	id     string
-	urgent bool  // something arrived that may change the verdict: a lifecycle event, a failure
-	since  int64 // the time of arrival of the oldest record that waits; 0 where none does
-	told   int64 // the same of what is urgent
-	stir   int64 // since when something of nobody may concern it, or a deadline may have passed; 0 where it is not known
+	id          string
+	urgent      bool  // something arrived that may change the verdict: a lifecycle event, a failure
+	since       int64 // the time of arrival of the oldest record that waits; 0 where none does
+	told        int64 // the same of what is urgent
+	invalidated int64 // since when something unattributed may concern it, or a deadline may have passed; 0 where it is not known
 }
 
 func newQueue() *queue { return &queue{waiting: map[string]turn{}} }
@@ -38,11 +38,11 @@ func (q *queue) add(id string, urgent bool, arrived int64) {
 	q.waiting[id] = t
 }
 
-// stirred notes that something which is nobody's may concern an allocation.
-func (q *queue) stirred(id string, since int64) {
+// invalidate notes that something which is nobody's may concern an allocation.
+func (q *queue) invalidate(id string, since int64) {
 	t := q.waiting[id]
-	if t.id = id; t.stir == 0 {
-		t.stir = since
+	if t.id = id; t.invalidated == 0 {
+		t.invalidated = since
 	}
 	q.waiting[id] = t
 }
@@ -64,7 +64,7 @@ func (q *queue) all() []turn {
 		return 2
 	}
 	slices.SortFunc(out, func(a, b turn) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.told, b.told), cmp.Compare(a.since, b.since), cmp.Compare(a.stir, b.stir), strings.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.told, b.told), cmp.Compare(a.since, b.since), cmp.Compare(a.invalidated, b.invalidated), strings.Compare(a.id, b.id))
 	})
 	return out
 }

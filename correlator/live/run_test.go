@@ -21,7 +21,7 @@ func TestRun(t *testing.T) {
 	st.take(time.Now(), parse(t, begins)...)
 	cfg := DefaultConfig()
 	cfg.Interval = 10 * time.Millisecond
-	s := New(cfg, Sources{Library: st, Ledger: st, Feed: st, Roster: st, Diary: st}, st.profile, rules.All(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	s := New(cfg, Sources{Reader: st, History: st, Feed: st, Membership: st, Durations: st}, st.profile, rules.All(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -46,7 +46,7 @@ func TestARuleThatPanicsIsCounted(t *testing.T) {
 	all := rules.All()
 	all[0].Find = nil // called, it panics
 	reg := prometheus.NewRegistry()
-	g.Service, g.reg = New(g.cfg, Sources{Library: st, Ledger: st, Feed: st, Roster: st, Diary: st}, st.profile, all, slog.New(slog.DiscardHandler), reg), reg
+	g.Service, g.reg = New(g.cfg, Sources{Reader: st, History: st, Feed: st, Membership: st, Durations: st}, st.profile, all, slog.New(slog.DiscardHandler), reg), reg
 	g.now = func() time.Time { return g.clock }
 	g.follow = newFollower(st, g.clock.Add(-time.Minute))
 	g.step(t.Context())
@@ -57,7 +57,7 @@ func TestARuleThatPanicsIsCounted(t *testing.T) {
 		t.Errorf("%v panics", got)
 	}
 	list, _ := st.History(t.Context(), "a-1", 10)
-	if len(list) == 0 || !slices.ContainsFunc(list[len(list)-1].Standing.Verdict.Findings, func(f correlator.Finding) bool { return f.Kind == "rule_disabled" }) {
+	if len(list) == 0 || !slices.ContainsFunc(list[len(list)-1].Assessment.Verdict.Findings, func(f correlator.Finding) bool { return f.Kind == "rule_disabled" }) {
 		t.Errorf("%+v", list)
 	}
 }

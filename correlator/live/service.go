@@ -12,19 +12,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/incident"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/profile"
 )
-
-// Sources are what the service works on; a store is all of them.
-type Sources struct {
-	Library correlator.Library
-	Ledger  correlator.Ledger
-	Feed    Feed
-	Roster  Roster
-	Diary   correlator.Diary // nil: the profile's budgets alone say what is late
-	// Beginnings may be nil: then the story is read of each allocation that nobody is heard to request.
-	Beginnings Beginnings
-}
 
 // Service judges allocations as their records arrive.
 type Service struct {
@@ -36,32 +27,31 @@ type Service struct {
 	metrics *metrics
 
 	// Run's goroutine alone touches these.
-	desk     *correlator.Desk
-	share    *share
-	follow   *follower
-	queue    *queue
-	words    map[string]*word // by allocation
-	unsaid   []correlator.Revision
-	unfiled  []correlator.Finished
-	together *correlator.Together
-	loader   *loader
-	pace     *pace
-	settled  int64 // what was observed until then is on the desk
+	set              *WorkingSet
+	partitioner      *partitioner
+	follow           *follower
+	queue            *queue
+	published        map[string]*published // by allocation
+	pendingRevisions []correlator.Revision
+	pendingDurations []correlator.CompletedStep
+	faults           *incident.FaultIndex
+	loader           *loader
+	watermark        *watermark
 
 	began                            time.Time // when following began
 	leased, adopted, counted, learnt time.Time
 	failing                          bool
 }
 
-// word is the last that was said of an allocation.
-type word struct {
-	standing *correlator.Standing // nil where nothing was said yet
-	judgedAt int64
-	high     int64 // the ingest high-water mark
-	looked   time.Time
-	waits    bool          // for what may still be under way
-	stirred  int64         // since when something of nobody may concern it; 0 where nothing does
-	filed    map[part]bool // its steps that the diary has
+// published is the last assessment that was written of an allocation.
+type published struct {
+	assessment  *correlator.Assessment // nil before the first
+	judgedAt    int64
+	high        int64 // the ingest high-water mark
+	looked      time.Time
+	waits       bool          // for records that may still be under way
+	invalidated int64         // since when an unattributed record may concern it; 0 where none does
+	filed       map[part]bool // its steps that the duration store has
 }
 
 // New gives a service; Run starts it. Its metrics go to reg.
@@ -70,12 +60,12 @@ func New(cfg Config, from Sources, p *profile.Profile, rules []correlator.Rule, 
 		cfg.Replica = name()
 	}
 	s := &Service{
-		cfg: cfg, from: from, profile: p, log: log, now: time.Now, metrics: newMetrics(reg, p), share: newShare(cfg.Replica), queue: newQueue(),
-		words: map[string]*word{}, together: correlator.NewTogether(), loader: newLoader(from.Library), pace: newPace(),
+		cfg: cfg, from: from, profile: p, log: log, now: time.Now, metrics: newMetrics(reg, p), partitioner: newPartitioner(cfg.Replica), queue: newQueue(),
+		published: map[string]*published{}, faults: incident.NewFaultIndex(), loader: newLoader(from.Reader), watermark: newWatermark(),
 	}
-	opt := correlator.DefaultDeskOptions()
-	opt.Total, opt.Mine = cfg.Records, s.share.mine
-	s.desk = correlator.NewDesk(p, rules, opt)
+	bounds := DefaultBounds()
+	bounds.Total, bounds.Mine = cfg.Records, s.partitioner.mine
+	s.set = NewWorkingSet(p, rules, bounds)
 	return s
 }
 
@@ -168,36 +158,36 @@ func (s *Service) renew(ctx context.Context, now time.Time) error {
 	if now.Sub(s.leased) < s.cfg.Lease/4 {
 		return nil
 	}
-	if err := s.from.Roster.Renew(ctx, s.cfg.Replica); err != nil {
+	if err := s.from.Membership.Renew(ctx, s.cfg.Replica); err != nil {
 		return err
 	}
-	live, err := s.from.Roster.Live(ctx, s.cfg.Lease)
+	live, err := s.from.Membership.Live(ctx, s.cfg.Lease)
 	if err != nil {
 		return err
 	}
 	s.leased = now
-	if changed := s.share.set(live); !changed && !s.adopted.IsZero() {
+	if changed := s.partitioner.set(live); !changed && !s.adopted.IsZero() {
 		return nil
 	}
-	s.log.Info("judging is shared", "replica", s.cfg.Replica, "replicas", s.share.count())
-	for id := range s.words {
-		if !s.share.mine(id) {
+	s.log.Info("judging is shared", "replica", s.cfg.Replica, "replicas", s.partitioner.count())
+	for id := range s.published {
+		if !s.partitioner.mine(id) {
 			s.drop(id)
 		}
 	}
 	return s.adopt(ctx, now)
 }
 
-// adopt takes over allocations that are this replica's, go on, and lie on nobody's desk here.
+// adopt takes over allocations that are this replica's, go on, and lie on nobody's working set here.
 func (s *Service) adopt(ctx context.Context, now time.Time) error {
 	if s.cfg.Adopt > 0 {
-		listed, err := s.from.Library.List(ctx, correlator.ListQuery{Limit: s.cfg.Adopt})
+		listed, err := s.from.Reader.List(ctx, query.ListQuery{Limit: s.cfg.Adopt})
 		if err != nil {
 			return err
 		}
 		for _, one := range listed {
-			standing := correlator.Standing{State: one.State}
-			if holds, _ := s.desk.Holds(one.ID); !holds && s.share.mine(one.ID) && !standing.AtRest() {
+			assessment := correlator.Assessment{State: one.State}
+			if holds, _ := s.set.Holds(one.ID); !holds && s.partitioner.mine(one.ID) && !assessment.AtRest() {
 				s.loader.want(one.ID, false)
 			}
 		}
@@ -209,18 +199,18 @@ func (s *Service) adopt(ctx context.Context, now time.Time) error {
 func (s *Service) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	if err := s.from.Roster.Leave(ctx, s.cfg.Replica); err != nil {
+	if err := s.from.Membership.Leave(ctx, s.cfg.Replica); err != nil {
 		s.log.Debug("lease not given back; it ends by itself", "error", err)
 	}
 }
 
 func (s *Service) drop(id string) {
-	s.desk.Drop(id)
+	s.set.Drop(id)
 	s.queue.done(id)
 	s.forget(id)
 }
 
 func (s *Service) forget(id string) {
-	delete(s.words, id)
-	s.together.Drop(id)
+	delete(s.published, id)
+	s.faults.Drop(id)
 }

@@ -15,16 +15,17 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/memory"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/story"
 )
 
-// store is a feed, a library and a roster in memory.
+// store is a feed, a reader and a roster in memory.
 type store struct {
-	*memory.Ledger
-	memory.Diary
+	*memory.VerdictHistory
+	memory.DurationStore
 	profile *profile.Profile
 	records []*record.Record
 	live    []string
@@ -91,22 +92,22 @@ func (s *store) Write(ctx context.Context, revisions []correlator.Revision) erro
 	if s.away {
 		return errAway
 	}
-	return s.Ledger.Write(ctx, revisions)
+	return s.VerdictHistory.Write(ctx, revisions)
 }
 
-func (s *store) library() *memory.Library { return memory.New(s.profile, s.records) }
+func (s *store) reader() *memory.Reader { return memory.New(s.profile, s.records) }
 
 func (s *store) Resolve(ctx context.Context, id string) ([]string, error) {
-	return s.library().Resolve(ctx, id)
+	return s.reader().Resolve(ctx, id)
 }
 
-func (s *store) Story(ctx context.Context, id string, asOf int64) (*correlator.Story, error) {
+func (s *store) RecordSet(ctx context.Context, id string, asOf int64) (*query.RecordSet, error) {
 	s.stories++
-	return s.library().Story(ctx, id, asOf)
+	return s.reader().RecordSet(ctx, id, asOf)
 }
 
-func (s *store) List(ctx context.Context, q correlator.ListQuery) ([]correlator.Listed, error) {
-	return s.library().List(ctx, q)
+func (s *store) List(ctx context.Context, q query.ListQuery) ([]query.Listed, error) {
+	return s.reader().List(ctx, q)
 }
 
 func (s *store) Renew(context.Context, string) error                   { return nil }
@@ -147,7 +148,7 @@ func newStage(t *testing.T, st *store, replica string) *stage {
 		t.Fatal(err)
 	}
 	g := &stage{store: st, clock: story.Day.Add(12 * time.Hour), reg: prometheus.NewRegistry()}
-	g.Service = New(cfg, Sources{Library: st, Ledger: st, Feed: st, Roster: st, Diary: st}, st.profile, rules.All(), slog.New(slog.DiscardHandler), g.reg)
+	g.Service = New(cfg, Sources{Reader: st, History: st, Feed: st, Membership: st, Durations: st}, st.profile, rules.All(), slog.New(slog.DiscardHandler), g.reg)
 	g.now = func() time.Time { return g.clock }
 	g.follow = newFollower(st, g.clock.Add(-time.Minute))
 	return g
@@ -159,16 +160,16 @@ func (g *stage) settle(t *testing.T) {
 	for range 1000 {
 		g.step(t.Context())
 		for id, ok := g.loader.next(); ok; id, ok = g.loader.next() {
-			s, err := g.store.Story(t.Context(), id, 0)
+			s, err := g.store.RecordSet(t.Context(), id, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			g.loader.read = append(g.loader.read, loaded{id: id, story: s})
+			g.loader.read = append(g.loader.read, loaded{id: id, records: s})
 		}
 		g.clock = g.clock.Add(g.cfg.Interval)
 		waits := false
-		for _, w := range g.words {
-			waits = waits || w.waits || w.stirred != 0
+		for _, w := range g.published {
+			waits = waits || w.waits || w.invalidated != 0
 		}
 		if g.queue.len() == 0 && g.loader.behind() == 0 && !waits {
 			return
@@ -183,7 +184,13 @@ func newStore(t *testing.T) *store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &store{Ledger: &memory.Ledger{}, profile: p}
+	return &store{VerdictHistory: &memory.VerdictHistory{}, profile: p}
+}
+
+// readerOnly is a store that keeps no verdicts.
+type readerOnly struct {
+	query.Unsupported
+	query.Reader
 }
 
 // What is kept in the end is what judging the whole story says, for every story: read where nobody said "requested", and
@@ -191,7 +198,7 @@ func newStore(t *testing.T) *store {
 func TestWhatIsKeptIsWhatTheWholeStorySays(t *testing.T) {
 	t.Run("read", func(t *testing.T) { testWhatIsKept(t, func(*stage) {}) })
 	t.Run("begun here", func(t *testing.T) {
-		testWhatIsKept(t, func(g *stage) { g.from.Beginnings, g.Service.began = g.store, time.Unix(0, 0) })
+		testWhatIsKept(t, func(g *stage) { g.from.StartTimes, g.Service.began = g.store, time.Unix(0, 0) })
 	})
 }
 
@@ -212,17 +219,17 @@ func testWhatIsKept(t *testing.T, set func(*stage)) {
 		}
 		g.clock = g.clock.Add(g.cfg.Sweep) // a deadline that passed while others spoke is seen by the sweep
 		g.settle(t)
-		standings, err := correlator.StandingsOf(t.Context(), st, st.profile, rules.All(), 0, 100)
+		assessments, err := (&query.Service{Store: readerOnly{Reader: st}, Profile: st.profile, Rules: rules.All()}).JudgeLatest(t.Context(), 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range standings {
+		for _, want := range assessments {
 			said, err := st.Last(t.Context(), []string{want.ID})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := said[want.ID].Standing
-			if d := gocmp.Diff(want.Essence(), got.Essence()); d != "" {
+			got := said[want.ID].Assessment
+			if d := gocmp.Diff(want.Fingerprint(), got.Fingerprint()); d != "" {
 				t.Errorf("%s: %s: the whole story (-) and what was kept (+):\n%s", one.Name, want.ID, d)
 			}
 		}
@@ -257,7 +264,7 @@ func (g *stage) history(t *testing.T) (out []string) {
 		t.Fatal(err)
 	}
 	for _, r := range list {
-		out = append(out, fmt.Sprintf("%s %s %d", r.Why, r.Standing.Verdict.Outcome, len(r.ChangedBy)))
+		out = append(out, fmt.Sprintf("%s %s %d", r.Why, r.Assessment.Verdict.Outcome, len(r.ChangedBy)))
 	}
 	return out
 }
@@ -280,8 +287,8 @@ func TestWrittenOnChange(t *testing.T) {
 	}
 	list, _ := st.History(t.Context(), "a-1", 100)
 	last := list[len(list)-1]
-	if last.ChangedBy[0].Ref != last.Standing.Verdict.Faults[0].Evidence[0] && last.ChangedBy[1].Ref != last.Standing.Verdict.Faults[0].Evidence[0] {
-		t.Errorf("changed by %v, proved by %v", last.ChangedBy, last.Standing.Verdict.Faults[0].Evidence)
+	if last.ChangedBy[0].Ref != last.Assessment.Verdict.Faults[0].Evidence[0] && last.ChangedBy[1].Ref != last.Assessment.Verdict.Faults[0].Evidence[0] {
+		t.Errorf("changed by %v, proved by %v", last.ChangedBy, last.Assessment.Verdict.Faults[0].Evidence)
 	}
 	if last.HighWater == 0 || last.JudgedAt <= list[0].JudgedAt {
 		t.Errorf("%+v", last)
@@ -382,10 +389,10 @@ func TestReplicasShare(t *testing.T) {
 	judged := map[string]int{}
 	for _, g := range stages {
 		g.settle(t)
-		if len(g.words) == 0 || len(g.words) == 30 {
-			t.Errorf("%s judges %d of 30", g.cfg.Replica, len(g.words))
+		if len(g.published) == 0 || len(g.published) == 30 {
+			t.Errorf("%s judges %d of 30", g.cfg.Replica, len(g.published))
 		}
-		for id := range g.words {
+		for id := range g.published {
 			judged[id]++
 		}
 	}
@@ -401,8 +408,8 @@ func TestReplicasShare(t *testing.T) {
 	g := stages[0]
 	g.clock = g.clock.Add(time.Minute)
 	g.settle(t)
-	if len(g.words) != 30 {
-		t.Errorf("the one that is left judges %d of 30", len(g.words))
+	if len(g.published) != 30 {
+		t.Errorf("the one that is left judges %d of 30", len(g.published))
 	}
 	for id := range judged {
 		if list, _ := st.History(t.Context(), id, 10); len(list) != 1 {

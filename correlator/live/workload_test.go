@@ -9,7 +9,7 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// Workload makes the records of a platform with many live allocations: each of them on a machine, in the
+// Workload makes the records of a platform with many live allocations: each of them on a node, in the
 // middle of a task.
 type Workload struct {
 	r       *rand.Rand
@@ -58,7 +58,7 @@ func (w *Workload) Begin(at time.Time) []*record.Record {
 	}
 }
 
-// Next is one moment of one allocation. Of 1,000 moments: 700 lines of a machine or a service, 200 signs of
+// Next is one moment of one allocation. Of 1,000 moments: 700 lines of a node or a service, 200 signs of
 // life, 60 lifecycle events, 30 warnings that cost nothing, and 10 failures that cost an attempt.
 func (w *Workload) Next(at time.Time) []*record.Record {
 	t := w.live[w.r.IntN(len(w.live))]

@@ -6,13 +6,12 @@ import (
 	"slices"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/identity"
 )
 
-var _ correlator.EventReader = (*Library)(nil)
-
-// Mark implements correlator.EventReader.
-func (l *Library) Mark(context.Context) (int64, error) {
+// Mark implements query.Events.
+func (l *Reader) Mark(context.Context) (int64, error) {
 	var last int64
 	for _, r := range l.records {
 		last = max(last, r.Ingested)
@@ -20,12 +19,12 @@ func (l *Library) Mark(context.Context) (int64, error) {
 	return last, nil
 }
 
-// Events implements correlator.EventReader.
-func (l *Library) Events(_ context.Context, s correlator.Selection, after correlator.Position) iter.Seq2[*correlator.Event, error] {
+// Events implements query.Events.
+func (l *Reader) Events(_ context.Context, s query.Selection, after query.Position) iter.Seq2[*correlator.Event, error] {
 	return func(yield func(*correlator.Event, error) bool) {
 		events, peers := l.ingested(s.AsOf)
 		for _, e := range events {
-			if e.Position().Compare(after) > 0 && s.Holds(e, peers) && !yield(e, nil) {
+			if query.PositionOf(e).Compare(after) > 0 && s.Holds(e, peers) && !yield(e, nil) {
 				return
 			}
 		}
@@ -33,8 +32,8 @@ func (l *Library) Events(_ context.Context, s correlator.Selection, after correl
 }
 
 // ingested are the events of what was ingested by a mark, in the order of a reading.
-func (l *Library) ingested(mark int64) ([]*correlator.Event, *correlator.Peers) {
-	part := &Library{profile: l.profile}
+func (l *Reader) ingested(mark int64) ([]*correlator.Event, *query.Peers) {
+	part := &Reader{profile: l.profile}
 	given := map[string]bool{}
 	for _, r := range l.records {
 		if r.Ingested <= mark {
@@ -42,29 +41,27 @@ func (l *Library) ingested(mark int64) ([]*correlator.Event, *correlator.Peers) 
 			given[r.Key()] = true
 		}
 	}
-	events, peers := part.gather(0).Events, correlator.NewPeers()
+	events, peers := part.dataset(0).Events, query.NewPeers()
 	events = slices.DeleteFunc(events, func(e *correlator.Event) bool { return !given[e.Key] }) // worked out of others
 	for _, e := range events {
-		facts, err := e.Facts()
+		links, err := e.Links()
 		if err != nil {
-			facts = nil // refused as it is by whoever stores links
+			links = nil // refused as it is by whoever stores links
 		}
-		for _, f := range append(facts, identity.SeenFacts(e.Keys)...) {
+		for _, f := range append(links, identity.SeenLinks(e.Keys)...) {
 			peers.Add(f)
 		}
 	}
-	slices.SortFunc(events, func(a, b *correlator.Event) int { return a.Position().Compare(b.Position()) })
+	slices.SortFunc(events, func(a, b *correlator.Event) int { return query.PositionOf(a).Compare(query.PositionOf(b)) })
 	return events, peers
 }
 
-var _ correlator.Searcher = (*Library)(nil)
-
-// Search implements correlator.Searcher.
-func (l *Library) Search(_ context.Context, q correlator.Query, before correlator.Position) iter.Seq2[*correlator.Event, error] {
+// Search implements query.Events.
+func (l *Reader) Search(_ context.Context, q query.Query, before query.Position) iter.Seq2[*correlator.Event, error] {
 	return func(yield func(*correlator.Event, error) bool) {
 		events, _ := l.ingested(q.AsOf)
 		for _, e := range slices.Backward(events) {
-			if e.Position().Compare(before) < 0 && q.Matches(e) && !yield(e, nil) {
+			if query.PositionOf(e).Compare(before) < 0 && q.Matches(e) && !yield(e, nil) {
 				return
 			}
 		}

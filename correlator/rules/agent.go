@@ -14,7 +14,7 @@ func agent() []correlator.Rule {
 	return []correlator.Rule{
 		{
 			ID: "node_agent.silent", Layer: semconv.LayerNodeAgent, Mechanism: "silent",
-			Looks:      "a task that nobody claimed, an agent that says nothing, and a machine that is alive",
+			Looks:      "a task that nobody claimed, an agent that says nothing, and a node that is alive",
 			NextCheck:  "the agent's process on the node: when and why did it stop?",
 			SafeAction: "restart the agent; do not reimage",
 			Find:       silentAgent,
@@ -28,7 +28,7 @@ func agent() []correlator.Rule {
 		},
 		{
 			ID: "node.rebooted", Layer: semconv.LayerNode, Mechanism: "reboot",
-			Looks:      "a claim that was lost because the machine came up again with another boot id",
+			Looks:      "a claim that was lost because the node came up again with another boot id",
 			NextCheck:  "console and pstore of the boot that ended",
 			SafeAction: "collect pstore before any reimage",
 			Find:       rebooted,
@@ -37,7 +37,7 @@ func agent() []correlator.Rule {
 }
 
 // silentAgent needs all of it: the obligation, an agent whose telemetry is known to exist, its silence,
-// and a machine that spoke while the agent did not. Anything less is a gap, not a fault.
+// and a node that spoke while the agent did not. Anything less is a gap, not a fault.
 func silentAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if !t.NeverTaken() || t.Node == "" {
 		return nil
@@ -126,7 +126,7 @@ func stuckAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 
 func none(string) string { return "" }
 
-// rebooted compares the boot ids that the machine's records carry before and after a claim was lost.
+// rebooted compares the boot ids that the node's records carry before and after a claim was lost.
 func rebooted(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if t.Attempt == nil || t.Attempt.Taken == nil || t.Node == "" {
 		return nil
@@ -164,7 +164,7 @@ func rebooted(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	return []correlator.Evidence{ev}
 }
 
-// bootTime is how long after a machine came up its last words of before may be found.
+// bootTime is how long after a node came up its last words of before may be found.
 const bootTime = 15 * time.Minute
 
 // savedWords are how what was saved over a boot is called.

@@ -60,7 +60,7 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	return []correlator.Evidence{ev}
 }
 
-// unheard says whether only a proxy tells that a machine was refused. A machine shows a certificate, which the proxy
+// unheard says whether only a proxy tells that a node was refused. A node shows a certificate, which the proxy
 // passes on or not: whether the one or the other was wrong only who decided can say.
 func unheard(t *correlator.Trouble, records []*correlator.Event) bool {
 	return t.Node != "" && !slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerIngress })

@@ -9,7 +9,7 @@ import (
 )
 
 // behind finds what a database says when the service in front of it only says that something failed
-// (domain facts §4.10, rule 2: the deepest hop that was reached and failed).
+// (docs/domain.md §4.10, rule 2: the deepest hop that was reached and failed).
 func behind() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "db.behind", Layer: semconv.LayerDB,
@@ -27,7 +27,7 @@ func behind() []correlator.Rule {
 				return nil
 			}
 			var ev correlator.Evidence
-			for _, e := range c.ContextBetween(mute[0].At-int64(30*time.Second), mute[len(mute)-1].At+int64(30*time.Second)) {
+			for _, e := range c.UnattributedBetween(mute[0].At-int64(30*time.Second), mute[len(mute)-1].At+int64(30*time.Second)) {
 				if e.Layer != semconv.LayerDB || e.Node != "" || e.Severity < 17 {
 					continue
 				}
@@ -77,7 +77,7 @@ func muteAPI(c *correlator.Case, t *correlator.Trouble, records []*correlator.Ev
 // heldByLock looks behind a pool that is empty: where the database itself says, of others and before the end of it, that
 // statements wait for a lock, they are who holds the connections.
 func heldByLock(c *correlator.Case, ev correlator.Evidence) correlator.Evidence {
-	for _, e := range c.ContextBetween(ev.Onset-lockTime, ev.Records[len(ev.Records)-1].At+1) {
+	for _, e := range c.UnattributedBetween(ev.Onset-lockTime, ev.Records[len(ev.Records)-1].At+1) {
 		s := (*signature)(nil)
 		if e.Layer == semconv.LayerDB && e.Failed() {
 			s = named(e)

@@ -31,7 +31,7 @@ func clockOrExpiry(ev correlator.Evidence) []correlator.Evidence {
 		if claimed.Sub(seen) > clockSlack && notAfter.After(seen) {
 			ev.Rule, ev.Layer, ev.Mechanism = "node.clock", semconv.LayerNode, "clock"
 			ev.Summary = "the checker's clock is ahead: " + claimed.UTC().Format(time.RFC3339) + " at " + seen.UTC().Format(time.RFC3339) + quote(e)
-			ev.NextCheck, ev.SafeAction = "the machine's time synchronisation", "correct the clock, then retry"
+			ev.NextCheck, ev.SafeAction = "the node's time synchronisation", "correct the clock, then retry"
 			return []correlator.Evidence{ev}
 		}
 	}

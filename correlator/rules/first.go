@@ -32,7 +32,7 @@ func failedFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	}
 	if len(errors) == 0 {
 		// Agents log under no request: errors that belong to nobody, while this was under way.
-		for _, e := range c.ContextBetween(t.From, t.At+int64(30*time.Second)) {
+		for _, e := range c.UnattributedBetween(t.From, t.At+int64(30*time.Second)) {
 			if e.Severity >= 17 && e.Layer != "" && e.Layer != semconv.LayerClient && !wrapper(e) {
 				errors = append(errors, e)
 			}
@@ -62,7 +62,7 @@ func failedFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	return []correlator.Evidence{ev}
 }
 
-// calls gives the layer whose client library raised the errors of the layer that failed first, "" where
+// calls gives the layer whose client reader raised the errors of the layer that failed first, "" where
 // that is not said: a traceback through neutronclient is neutron's answer.
 func calls(c *correlator.Case, errors []*correlator.Event, layer string) string {
 	for _, e := range errors {
@@ -79,7 +79,7 @@ func calls(c *correlator.Case, errors []*correlator.Event, layer string) string 
 }
 
 // asked are the words of a client for what it asked for, and whose work that is; the first that stands in
-// its error decides. Attaching is the machine's side of a volume, so it comes before the volume.
+// its error decides. Attaching is the node's side of a volume, so it comes before the volume.
 var asked = []struct{ word, layer string }{
 	{"attach", "nova"}, {"server ", "nova"}, {"instance", "nova"}, {"flavor", "nova"}, {"keypair", "nova"}, {"compute", "nova"},
 	{"volume", "cinder"}, {"snapshot", "cinder"}, {"floating", "neutron"}, {"subnet", "neutron"}, {"router", "neutron"}, {"network", "neutron"},

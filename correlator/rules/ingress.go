@@ -8,7 +8,7 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// ingress reads what proxies say of their back ends (domain facts §4.10, rule 5). The words differ by
+// ingress reads what proxies say of their back ends (docs/domain.md §4.10, rule 5). The words differ by
 // product; what counts is the status and whether a back end was reached.
 func ingress() []correlator.Rule {
 	return []correlator.Rule{

@@ -67,7 +67,7 @@ func diedPeer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		}
 		named := e.Text + " " + strings.ToLower(e.Attr(semconv.ServerAddress)+" "+e.HTTP.Upstream)
 		var died *correlator.Event
-		for _, x := range c.ContextBetween(e.At-recently, t.At+1) {
+		for _, x := range c.UnattributedBetween(e.At-recently, t.At+1) {
 			// A name such as "db" or "api" stands in too many words to be one.
 			if x.Severity >= 17 && x.Service != e.Service && len(x.Service) > 3 && strings.Contains(named, strings.ToLower(x.Service)) && holds(x.Text, lastWords) && c.Profile.Knows(x.Layer) {
 				died = x
@@ -96,13 +96,13 @@ var notStarted = []string{"imagepullbackoff", "errimagepull", "failed to pull im
 var notReady = []string{"readiness", "not ready", "unready", "failed to start", "cannot start", "startup failed", "not serving"}
 
 // noBackend hands a proxy's finding over to whatever keeps its back end away, where that is on record
-// (domain facts §4.10, rule 5: the owner is why the back end is dead).
+// (docs/domain.md §4.10, rule 5: the owner is why the back end is dead).
 func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evidence) func(*correlator.Case, *correlator.Trouble) []correlator.Evidence {
 	return func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		found := find(c, t)
 		for i := range found {
 			ev := &found[i]
-			for _, e := range c.ContextBetween(ev.Records[0].At-recently, t.At+1) {
+			for _, e := range c.UnattributedBetween(ev.Records[0].At-recently, t.At+1) {
 				if e.Severity >= 13 && holds(e.Text, notStarted) {
 					ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "deploy.image", semconv.LayerDeploy, "image", correlator.Specific
 					ev.Records, ev.Onset = append([]*correlator.Event{e}, ev.Records...), e.At

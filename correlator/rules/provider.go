@@ -46,9 +46,9 @@ func provider() []correlator.Rule {
 		},
 	}, {
 		ID: "provider.reimage", Layer: semconv.LayerProvider, Mechanism: "reimage",
-		Looks:      "a claim that was lost while a provider, unasked, power-cycled or redeployed the machine",
-		NextCheck:  "what made the provider act on a machine that was in use",
-		SafeAction: "keep the logs of the old installation; take the machine out of the provider's hands before a retry",
+		Looks:      "a claim that was lost while a provider, unasked, power-cycled or redeployed the node",
+		NextCheck:  "what made the provider act on a node that was in use",
+		SafeAction: "keep the logs of the old node instance; take the node out of the provider's hands before a retry",
 		Find:       reimagedUnasked,
 	}, {
 		ID: "workflow.double_launch", Layer: semconv.LayerWorkflow, Mechanism: "duplicate_launch",
@@ -62,7 +62,7 @@ func provider() []correlator.Rule {
 // unclaimed says whether, while a job ran, a provider told of work that failed for another's cause, or a launch was
 // answered with an error, under nobody's identifiers: it may have been this very job, and then it is not the provider's.
 func unclaimed(c *correlator.Case, t *correlator.Trouble) bool {
-	return slices.ContainsFunc(c.ContextBetween(t.From-moment, t.At+moment), func(e *correlator.Event) bool {
+	return slices.ContainsFunc(c.UnattributedBetween(t.From-moment, t.At+moment), func(e *correlator.Event) bool {
 		if e.Layer != semconv.LayerProvider {
 			return neverLaunched(e)
 		}
@@ -87,7 +87,7 @@ func neverLaunched(e *correlator.Event) bool {
 	return e.Layer == semconv.LayerWorkflow && (strings.Contains(e.Text, "non-success status code") || e.SpanKind == "client" && e.HTTP.Method == http.MethodPost && e.HTTP.Status >= 400)
 }
 
-// reimagedUnasked reads the provider's own record of what it did to the machine during the claim.
+// reimagedUnasked reads the provider's own record of what it did to the node during the claim.
 func reimagedUnasked(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if t.Attempt == nil || t.Attempt.Taken == nil || t.Node == "" {
 		return nil
@@ -107,12 +107,12 @@ func reimagedUnasked(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 	if len(ev.Records) == 0 {
 		return nil
 	}
-	ev.Summary = "the provider acted on the machine while the task was claimed" + quote(ev.Records[0])
+	ev.Summary = "the provider acted on the node while the task was claimed" + quote(ev.Records[0])
 	return []correlator.Evidence{ev}
 }
 
 // launchedTwice compares the jobs of one operation: at most one may live for a configuration at a time
-// (domain facts §4.9, I6).
+// (docs/domain.md §4.9, I6).
 func launchedTwice(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if t.Kind != correlator.JobTrouble {
 		return nil

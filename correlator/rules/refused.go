@@ -9,11 +9,11 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// refused finds dials that reached a machine on which nothing listens: the service is absent.
+// refused finds dials that reached a host on which nothing listens: the service is absent.
 func refused() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "deploy.not_running", Layer: semconv.LayerDeploy, Mechanism: "not_running",
-		Looks:      "a dial that was refused: the machine is there, the service is not",
+		Looks:      "a dial that was refused: the host is there, the service is not",
 		NextCheck:  "whether the service behind that address is deployed and running",
 		SafeAction: "start the service; do not restart its callers",
 		Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {

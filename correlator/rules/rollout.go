@@ -13,7 +13,7 @@ import (
 const rolledOut = 15 * time.Minute
 
 // byRollout hands a cause over to the rollout that brought it: a change whose words name the matter, and
-// before which nobody complained (domain facts §4.2: a wrong certificate that a rollout installed is the
+// before which nobody complained (docs/domain.md §4.2: a wrong certificate that a rollout installed is the
 // rollout's).
 func byRollout(c *correlator.Case, ev correlator.Evidence, mechanism string, words ...string) correlator.Evidence {
 	var change *correlator.Event

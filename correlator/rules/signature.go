@@ -118,7 +118,7 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 	case "cert.expired":
 		return clockOrExpiry(ev)
 	case "network.timeout", "network.dial_timeout":
-		if ofOneMachine(c, t, ev.Records) {
+		if ofOneNode(c, t, ev.Records) {
 			return nil
 		}
 	case "db.pool":
@@ -135,7 +135,7 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 
 // conclusive says whether a complaint about a certificate says enough to be believed: whose certificate, or who
 // met it where; and of a time that is over, that it is over. "Has expired or is not yet valid" without the two
-// times is a wrong clock as often as an expiry (domain facts §4.10, rule 3).
+// times is a wrong clock as often as an expiry (docs/domain.md §4.10, rule 3).
 func conclusive(e *correlator.Event) bool {
 	if strings.Contains(e.Text, "or is not yet valid") && !strings.Contains(e.Text, " is after ") {
 		return false
@@ -150,7 +150,7 @@ type words struct {
 }
 
 func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
-	return t.Reading(func() any {
+	return t.Memo(func() any {
 		w := &words{map[*signature][]*correlator.Event{}, map[*signature][]*correlator.Event{}}
 		for _, e := range c.Failures(t) {
 			if s := named(e); s != nil {
@@ -169,7 +169,7 @@ func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 // named is the signature that a record's words name, nil where they name none. In a chain of wrapped
 // errors the deepest speaks; of several lines, the cause that stands first in the table.
 func named(e *correlator.Event) *signature {
-	return e.Reading(func(e *correlator.Event) any { return read(e) }).(*signature)
+	return e.Memo(func(e *correlator.Event) any { return read(e) }).(*signature)
 }
 
 func read(e *correlator.Event) *signature {

@@ -33,7 +33,7 @@ func gaveUp(t *correlator.Trouble) bool {
 }
 
 // cancelIgnored needs all of it: the wish, the provider's yes, and the job seen at work after that, until the end of
-// the platform's patience (domain facts §4.6). A 202 is a promise, not a fact.
+// the platform's patience (docs/domain.md §4.6). A 202 is a promise, not a fact.
 func cancelIgnored(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	end := c.Lifecycle.Cancel
 	if !gaveUp(t) || end == nil || end.At > t.At {
@@ -90,7 +90,7 @@ func acknowledges(e *correlator.Event, job string) bool {
 }
 
 // dropped reads the provider's own lines about the order: an activation that shuts down says at info level, and
-// nowhere else, that it drops what waits (domain facts §1.5).
+// nowhere else, that it drops what waits (docs/domain.md §1.5).
 func dropped(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if !gaveUp(t) && t.Kind != correlator.OverdueTrouble {
 		return nil

@@ -38,13 +38,13 @@ func witness(records []*correlator.Event) *correlator.Event {
 var sharedServices = []string{semconv.LayerDB, semconv.LayerOutbox}
 
 // ownWord adds what the owner itself says, in the same minutes and words, where so far only its callers were
-// heard (domain facts §4.10, rule 1).
+// heard (docs/domain.md §4.10, rule 1).
 func (s *signature) ownWord(c *correlator.Case, t *correlator.Trouble, ev *correlator.Evidence) {
 	if ev.Directness == correlator.Itself || !slices.Contains(sharedServices, s.Layer) {
 		return
 	}
 	var own []*correlator.Event
-	for _, e := range c.ContextBetween(ev.Records[0].At-recently, t.At+1) {
+	for _, e := range c.UnattributedBetween(ev.Records[0].At-recently, t.At+1) {
 		if e.Layer == s.Layer && e.Node == "" && e.Failed() && named(e) == s {
 			own = append(own, e)
 		}
@@ -73,7 +73,7 @@ func madeGood(c *correlator.Case, t *correlator.Trouble, failed *correlator.Even
 	return good
 }
 
-// tied adds, to what names no machine, the records of the same traces that do: without them nobody would know whose
+// tied adds, to what names no node, the records of the same traces that do: without them nobody would know whose
 // requests those were.
 func tied(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) []*correlator.Event {
 	if t.Node == "" {
@@ -98,9 +98,9 @@ func tied(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event
 	return out
 }
 
-// ofOneMachine says whether only an agent tells of lost packets, and nothing is heard of the machine under it nor of
+// ofOneNode says whether only an agent tells of lost packets, and nothing is heard of the node under it nor of
 // the network: its own card may have failed as well as the fabric.
-func ofOneMachine(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+func ofOneNode(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
 	if t.Node == "" || slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerNodeAgent }) {
 		return false
 	}

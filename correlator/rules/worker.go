@@ -36,7 +36,7 @@ func diedWorker(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 		return nil
 	}
 	var ends []*correlator.Event
-	for _, e := range c.ContextBetween(lost[0].At-recently, t.At+1) {
+	for _, e := range c.UnattributedBetween(lost[0].At-recently, t.At+1) {
 		if e.Layer == semconv.LayerWorkflow && e.Failed() && holds(e.Text, processEnd) {
 			ends = append(ends, e)
 		}

@@ -4,7 +4,7 @@
 //
 // A proxy stands between two layers that each see only half of a failure, so its line is often the
 // only record of who answered. Every proxy words the same event in its own way; Line and ErrorLine
-// word it in one: Envoy's response flags, mapped by the rows of Mappings and by Cause.Flags.
+// word it in one: Envoy's response flags, mapped by the rows of mappings and by Cause.Flags.
 //
 // Parse and ParseError are asked of every log line that passes, so a line that is none of theirs
 // costs a look at a few bytes and no allocation. Both are total: they never panic, and a line longer

@@ -24,18 +24,12 @@ const (
 	NoAnswer = UpstreamConnectFailure + "," + UpstreamTermination
 )
 
-// Mapping is one row of the translation into Envoy's flags.
-type Mapping struct {
-	Proxy string // whose word it is; "" for any proxy but Envoy
-	Says  string // a termination state, or the case in words
-	Flags string
-	Why   string
-}
-
-// Mappings is the whole translation, for documentation; Envoy's own flags are kept as they are, its long
-// names shortened (longFlags).
-func Mappings() []Mapping {
-	return append([]Mapping(nil), mappings[:]...)
+// mapping is one row of the translation into Envoy's flags.
+type mapping struct {
+	proxy string // whose word it is
+	says  string // a termination state, or the case in words
+	flags string
+	why   string
 }
 
 // The cases that are no termination states.
@@ -52,10 +46,11 @@ const (
 	saysNoServers = "has no server available"
 )
 
-// mappings is read only. HAProxy's rows follow its manual, section 8.5 "Session state at
+// mappings is the whole translation, read only; Envoy's own flags are kept as they are, its long names
+// shortened (longFlags). HAProxy's rows follow its manual, section 8.5 "Session state at
 // disconnection": first character who ended the session (capital: abort, small: timeout), second in
 // which phase. The row with <NOSRV> applies where no server had been chosen; a status behind PR is the one that was sent.
-var mappings = [...]Mapping{
+var mappings = [...]mapping{
 	{Nginx, says499, DownstreamTermination, "nginx's own status for a client that closed before the answer"},
 	{Ingress, says499, DownstreamTermination, "as nginx"},
 	{Ingress, says404, NoRoute, "the controller names the catch-all back end upstream-default-backend"},
@@ -114,8 +109,8 @@ var mappings = [...]Mapping{
 // flags is the translation of one word of a proxy, "" where the table has none.
 func flags(proxy, says string) string {
 	for i := range mappings {
-		if m := &mappings[i]; m.Proxy == proxy && m.Says == says {
-			return m.Flags
+		if m := &mappings[i]; m.proxy == proxy && m.says == says {
+			return m.flags
 		}
 	}
 	return ""

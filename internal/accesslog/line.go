@@ -38,7 +38,7 @@ type Line struct {
 	// UpstreamError is why the connection to it failed, in Envoy's words, where the format has them.
 	UpstreamError string
 
-	// Flags are Envoy's response flags, comma-separated, "" for none: see Mappings.
+	// Flags are Envoy's response flags, comma-separated, "" for none: see mappings.
 	Flags string
 
 	RequestID     string

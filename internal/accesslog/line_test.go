@@ -9,9 +9,9 @@ import (
 
 func TestMappings(t *testing.T) {
 	// Every termination state of the table is what a line that carries it comes out with.
-	for _, m := range Mappings() {
-		state, rest, _ := strings.Cut(m.Says, " ")
-		if m.Proxy != HAProxy || len(state) != 2 {
+	for _, m := range mappings {
+		state, rest, _ := strings.Cut(m.says, " ")
+		if m.proxy != HAProxy || len(state) != 2 {
 			continue
 		}
 		target, code := "be/s1", "503"
@@ -21,13 +21,13 @@ func TestMappings(t *testing.T) {
 			code = rest
 		}
 		line := fmt.Sprintf(`10.0.1.2:33317 [06/Feb/2026:12:14:14.655] fe %s 0/0/0/-1/4 %s 216 - - %s-- 1/1/0/0/0 0/0 "GET / HTTP/1.1"`, target, code, state)
-		if l, ok := Parse(line); !ok || l.Flags != m.Flags {
-			t.Errorf("%s: %v, flags %q, want %q", m.Says, ok, l.Flags, m.Flags)
+		if l, ok := Parse(line); !ok || l.Flags != m.flags {
+			t.Errorf("%s: %v, flags %q, want %q", m.says, ok, l.Flags, m.flags)
 		}
 	}
 	seen := map[[2]string]bool{}
-	for _, m := range Mappings() {
-		if key := [2]string{m.Proxy, m.Says}; seen[key] || m.Flags == "" || m.Why == "" {
+	for _, m := range mappings {
+		if key := [2]string{m.proxy, m.says}; seen[key] || m.flags == "" || m.why == "" {
 			t.Errorf("%v: twice, or without flags or reason", key)
 		} else {
 			seen[key] = true

@@ -1,4 +1,5 @@
-// Package doctest compares generated parts of documents with what they are generated from.
+// Package doctest compares documents with the code that they describe: Section holds a generated part equal to what it is
+// generated from, Column and Values hold a table that people write complete.
 package doctest
 
 import (

@@ -115,7 +115,7 @@ func (c Config) passwordFile() string {
 	return filepath.Join(c.DataDir, "password")
 }
 
-// loopback refuses an address that another machine could reach: the engine has one user, who may do everything.
+// loopback refuses an address that another host could reach: the engine has one user, who may do everything.
 func loopback(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -125,7 +125,7 @@ func loopback(address string) error {
 		return fmt.Errorf("address %q: %q is not a port", address, port)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("address %q: only loopback addresses (127.0.0.1, ::1, localhost) are served: the store has one user who may do everything; for other machines run a ClickHouse server and set FAULTLINE_CLICKHOUSE_DSN", address)
+		return fmt.Errorf("address %q: only loopback addresses (127.0.0.1, ::1, localhost) are served: the store has one user who may do everything; for other hosts run a ClickHouse server and set FAULTLINE_CLICKHOUSE_DSN", address)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-// Package embedded is the store for one machine: the ClickHouse engine (libchdb) behind ClickHouse's HTTP interface on a
+// Package embedded is the store for one host: the ClickHouse engine (libchdb) behind ClickHouse's HTTP interface on a
 // loopback address, in a process of its own. What it serves is what a ClickHouse server serves to clickhouse-go/v2, so
 // nothing else in the product knows the difference.
 //

@@ -141,8 +141,8 @@ func TestRestartKeepsPasswordAndData(t *testing.T) {
 	}
 }
 
-// The time zone of the machine must not reach what is stored and read.
-func TestTimeZoneOfTheMachine(t *testing.T) {
+// The time zone of the host must not reach what is stored and read.
+func TestTimeZoneOfTheHost(t *testing.T) {
 	t.Setenv("TZ", "Asia/Tokyo")
 	p := mustStart(t, embeddedtest.Config(t.TempDir()))
 	c := connect(t, p.DSN)

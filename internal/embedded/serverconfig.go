@@ -16,7 +16,7 @@ type serverSetting struct {
 }
 
 // serverSettings are the limits that the engine gets, and that limits.go reads back from it. Left alone it takes 90 % of
-// the machine's memory, and several caches of 5 GiB.
+// the host's memory, and several caches of 5 GiB.
 func (c Config) serverSettings() []serverSetting {
 	index := int64(c.IndexCache)
 	return []serverSetting{

@@ -56,13 +56,13 @@ func FuzzBindings(f *testing.F) {
 		x, small := identity.New(identity.Options{}), identity.New(identity.Options{MaxSubjects: 4, Forget: true, Remember: 16})
 		var asked identity.Keys
 		for _, r := range all {
-			facts, err := r.Facts()
-			if err != nil && len(facts) > 0 && facts[0].Check() == nil && !strings.Contains(err.Error(), "valid_") {
-				t.Errorf("%v is refused, but %v can be", err, facts)
+			links, err := r.Links()
+			if err != nil && len(links) > 0 && links[0].Check() == nil && !strings.Contains(err.Error(), "valid_") {
+				t.Errorf("%v is refused, but %v can be", err, links)
 			}
 			for _, reason := range []error{identity.ErrID, identity.ErrKind, identity.ErrInterval, identity.ErrSelf} {
-				if len(facts) == 1 && facts[0].Check() != nil && errors.Is(err, reason) && !errors.Is(facts[0].Check(), reason) {
-					t.Errorf("%v, %v", err, facts[0].Check())
+				if len(links) == 1 && links[0].Check() != nil && errors.Is(err, reason) && !errors.Is(links[0].Check(), reason) {
+					t.Errorf("%v, %v", err, links[0].Check())
 				}
 			}
 			_ = r.Learn(x)
@@ -70,8 +70,8 @@ func FuzzBindings(f *testing.F) {
 			if n := small.Stats().Subjects; n > 4 {
 				t.Fatalf("%d subjects, bound 4", n)
 			}
-			for _, fact := range facts {
-				asked = asked.Add(fact.Subject.Kind, fact.Subject.ID).Add(fact.Object.Kind, fact.Object.ID)
+			for _, link := range links {
+				asked = asked.Add(link.Subject.Kind, link.Subject.ID).Add(link.Object.Kind, link.Object.ID)
 			}
 		}
 		y := identity.New(identity.Options{})

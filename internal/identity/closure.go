@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// direct lists the allocations that a subject is bound to without a detour: what explicit bindings say,
+// direct lists the allocations that a subject is bound to without a detour: what stated links say,
 // else the allocations seen with it.
 func (s *subject) direct() []string {
 	var stated []string
@@ -20,24 +20,24 @@ func (s *subject) direct() []string {
 	return s.allocations
 }
 
-// solve works out the region around one subject.
+// solve works out the component around one subject.
 //
 // A subject that is bound to two allocations is shared: it resolves nothing and connects nothing. Bound
-// directly that is a fact. Bound by way of others it has to be found: allocations spread outwards from
+// directly that is a link. Bound by way of others it has to be found: allocations spread outwards from
 // the subjects that name one, level by level, and where two meet, some subject between them is shared.
 // It is the one whose neighbours belong to the most allocations (an image has many, a request two), and
 // all of them where that ties: a record on nobody's timeline is better than one on the wrong one. Then
 // again without it, until nothing meets.
 func (x *Index) solve(from *subject) {
 	members := collect(from)
-	r := &region{slot: from.slot}
+	r := &component{slot: from.slot}
 	g := graph{members: members, at: make(map[*subject]int, len(members))}
 	for i, s := range members {
 		g.at[s] = i
-		if s.region != nil {
-			x.touch(s.region.slot)
+		if s.component != nil {
+			x.touch(s.component.slot)
 		}
-		s.region, s.label, s.shared = r, "", false
+		s.component, s.label, s.shared = r, "", false
 	}
 	g.init()
 	if label, plain := g.plain(); plain {
@@ -62,7 +62,7 @@ func (x *Index) solve(from *subject) {
 	}
 }
 
-// collect finds all that is connected to a subject. A subject with two direct allocations is a border:
+// collect finds all that is connected to a subject. A subject with two direct allocations is ambiguous:
 // it connects nothing.
 func collect(from *subject) []*subject {
 	seen := map[*subject]bool{from: true}
@@ -91,7 +91,7 @@ func collect(from *subject) []*subject {
 	return members
 }
 
-// graph is the working state of solve; slices are by member, then by ghost.
+// graph is the working state of solve; slices are by member, then by forgotten peer.
 type graph struct {
 	members []*subject
 	at      map[*subject]int
@@ -121,11 +121,11 @@ func (g *graph) init() {
 		}
 	}
 	for i, s := range g.members {
-		for _, allocation := range s.ghosts { // stands for the neighbours that were forgotten
-			ghost := len(g.fixed)
+		for _, allocation := range s.forgottenPeers { // stands for the neighbours that were forgotten
+			forgotten := len(g.fixed)
 			g.fixed, g.blocked, g.label, g.met = append(g.fixed, allocation), append(g.blocked, false), append(g.label, ""), append(g.met, false)
 			g.peers = append(g.peers, []int{i})
-			g.peers[i] = append(g.peers[i], ghost)
+			g.peers[i] = append(g.peers[i], forgotten)
 		}
 	}
 }

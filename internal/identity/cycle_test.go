@@ -8,9 +8,9 @@ import (
 	"github.com/faultline-io/faultline/internal/identity"
 )
 
-// Bindings in a circle, and all of many bound to all others, are followed in no time; where that leads
+// Links in a circle, and all of many bound to all others, are followed in no time; where that leads
 // too far, nothing is said, and it is counted.
-func TestCyclicBindings(t *testing.T) {
+func TestCyclicLinks(t *testing.T) {
 	f := func(n int, want string) {
 		t.Helper()
 		x := identity.New(identity.Options{})

@@ -13,7 +13,7 @@ const (
 type sources struct {
 	accounts map[string]*account
 	all      []*account
-	current  *account // of the fact that is being added
+	current  *account // of the link that is being added
 	evicted  int
 }
 
@@ -76,7 +76,7 @@ func (x *Index) forget() bool {
 		x.stale(s)
 		for _, p := range s.peers.list {
 			p.peers.remove(s)
-			x.haunt(p, labels[i])
+			x.forgetPeer(p, labels[i])
 		}
 	}
 	x.sources.evicted += len(victims)

@@ -78,7 +78,7 @@ func TestLookUpsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// A machine that changes hands for ever keeps its last few hundred holders, whatever the order in which
+// A node that changes hands for ever keeps its last few hundred holders, whatever the order in which
 // they are told, and no more.
 func TestForgetsOldHistory(t *testing.T) {
 	const told = 20_000
@@ -90,7 +90,7 @@ func TestForgetsOldHistory(t *testing.T) {
 		_ = x.Add(moved(identity.Closed, "n", a, 100*i+90))
 		_ = x.Add(bind(key(identity.Claim, "c"), a, 100*i, 100*i+90)) // somebody's claim on everything
 		if r := x.Resolve(identity.Keys{node}, 100*i+50, 100*i+50); r.Allocation != a.ID {
-			t.Fatalf("at %d the machine is %q's", i, r.Allocation)
+			t.Fatalf("at %d the node is %q's", i, r.Allocation)
 		}
 	}
 	for _, i := range []int64{told - 1, told - 100} {

@@ -23,10 +23,10 @@ func keys(list ...any) identity.Keys {
 	return out
 }
 
-// world is a small set of facts, fed in any order.
+// world is a small set of links, fed in any order.
 type world struct {
 	seen  []identity.Keys
-	facts []identity.Fact
+	links []identity.Link
 }
 
 func (w world) index(opt identity.Options, shuffle *rand.Rand) *identity.Index {
@@ -35,7 +35,7 @@ func (w world) index(opt identity.Options, shuffle *rand.Rand) *identity.Index {
 	for _, k := range w.seen {
 		steps = append(steps, func() { x.AddSeen(k) })
 	}
-	for _, f := range w.facts {
+	for _, f := range w.links {
 		steps = append(steps, func() { _ = x.Add(f) })
 	}
 	if shuffle != nil {
@@ -47,18 +47,18 @@ func (w world) index(opt identity.Options, shuffle *rand.Rand) *identity.Index {
 	return x
 }
 
-func bind(s, o identity.Key, from, to int64) identity.Fact {
-	return identity.Fact{Type: identity.Bind, Subject: s, Object: o, From: from, To: to}
+func bind(s, o identity.Key, from, to int64) identity.Link {
+	return identity.Link{Type: identity.Bind, Subject: s, Object: o, From: from, To: to}
 }
 
-func moved(t identity.FactType, node string, o identity.Key, at int64) identity.Fact {
-	return identity.Fact{Type: t, Subject: key(identity.Node, node), Object: o, From: at}
+func moved(t identity.LinkType, node string, o identity.Key, at int64) identity.Link {
+	return identity.Link{Type: t, Subject: key(identity.Node, node), Object: o, From: at}
 }
 
 func TestResolve(t *testing.T) {
 	a := func(id string) identity.Key { return key(identity.Allocation, id) }
 	ni := func(id string) identity.Key { return key(identity.NodeInstance, id) }
-	reimaged := []identity.Fact{
+	reimaged := []identity.Link{
 		moved(identity.Opened, "n", a("a1"), 100), moved(identity.Closed, "n", a("a1"), 200),
 		moved(identity.Opened, "n", a("a2"), 300), moved(identity.Closed, "n", a("a2"), 400),
 		moved(identity.Opened, "n", ni("i1"), 50), moved(identity.Opened, "n", ni("i2"), 250),
@@ -73,16 +73,16 @@ func TestResolve(t *testing.T) {
 	}{
 		{name: "says so itself", keys: keys(identity.Allocation, "a1"), want: "a1/// explicit"},
 		{name: "nothing known", keys: keys(identity.Request, "r"), want: "/// "},
-		{name: "a name of the machine", world: world{facts: append(slices.Clone(reimaged), bind(key(identity.Resource, "ironic/7"), key(identity.Node, "n"), identity.Always, identity.Forever))},
+		{name: "a name of the node", world: world{links: append(slices.Clone(reimaged), bind(key(identity.Resource, "ironic/7"), key(identity.Node, "n"), identity.Always, identity.Forever))},
 			keys: keys(identity.Resource, "ironic/7"), at: 150, want: "a1//n/i1 node"},
-		{name: "a name of an installation", world: world{facts: append(slices.Clone(reimaged), bind(key(identity.Resource, "machine/7"), ni("i2"), identity.Always, identity.Forever))},
+		{name: "a name of a node instance", world: world{links: append(slices.Clone(reimaged), bind(key(identity.Resource, "machine/7"), ni("i2"), identity.Always, identity.Forever))},
 			keys: keys(identity.Resource, "machine/7"), at: 350, want: "a2//n/i2 node_instance"},
-		{name: "a machine's name between two assignments", world: world{facts: append(slices.Clone(reimaged), bind(key(identity.Resource, "ironic/7"), key(identity.Node, "n"), identity.Always, identity.Forever))},
+		{name: "a node's name between two assignments", world: world{links: append(slices.Clone(reimaged), bind(key(identity.Resource, "ironic/7"), key(identity.Node, "n"), identity.Always, identity.Forever))},
 			keys: keys(identity.Resource, "ironic/7"), at: 220, want: "//n/i1 "},
 		{name: "task to workflow to allocation", world: world{seen: []identity.Keys{
 			keys(identity.Task, "t", identity.Workflow, "w"), keys(identity.Workflow, "w", identity.Allocation, "a1")}},
 			keys: keys(identity.Task, "t"), want: "a1/w// task"},
-		{name: "request to correlation to allocation, stated", world: world{facts: []identity.Fact{
+		{name: "request to correlation to allocation, stated", world: world{links: []identity.Link{
 			bind(key(identity.Request, "r"), key(identity.Correlation, "c"), identity.Always, identity.Forever),
 			bind(key(identity.Correlation, "c"), a("a1"), identity.Always, identity.Forever)}},
 			keys: keys(identity.Request, "r"), want: "a1/// request"},
@@ -101,31 +101,31 @@ func TestResolve(t *testing.T) {
 			keys(identity.Resource, "img", identity.Request, "r2"), keys(identity.Request, "r2", identity.Allocation, "a2"),
 			keys(identity.Resource, "img", identity.Request, "r3"), keys(identity.Request, "r3", identity.Resource, "vm3"), keys(identity.Resource, "vm3", identity.Allocation, "a3")}},
 			keys: keys(identity.Request, "r3"), want: "a3/// request"},
-		{name: "interval not begun", world: world{facts: []identity.Fact{bind(key(identity.Task, "t"), a("a1"), 100, 200)}},
+		{name: "interval not begun", world: world{links: []identity.Link{bind(key(identity.Task, "t"), a("a1"), 100, 200)}},
 			keys: keys(identity.Task, "t"), at: 99, want: "/// "},
-		{name: "later binding wins from its start", world: world{facts: []identity.Fact{
+		{name: "later link wins from its start", world: world{links: []identity.Link{
 			bind(key(identity.Task, "t"), a("a1"), 100, 300), bind(key(identity.Task, "t"), a("a2"), 200, 300)}},
 			keys: keys(identity.Task, "t"), at: 200, want: "a2/// task"},
-		{name: "two from the same instant give nothing", world: world{facts: []identity.Fact{
+		{name: "two from the same instant give nothing", world: world{links: []identity.Link{
 			bind(key(identity.Task, "t"), a("a1"), 100, 300), bind(key(identity.Task, "t"), a("a2"), 100, 300)}},
 			keys: keys(identity.Task, "t"), at: 200, want: "/// "},
-		{name: "cycle ends", world: world{facts: []identity.Fact{
+		{name: "cycle ends", world: world{links: []identity.Link{
 			bind(key(identity.Task, "t"), key(identity.Claim, "c"), identity.Always, identity.Forever),
 			bind(key(identity.Claim, "c"), key(identity.Task, "t"), identity.Always, identity.Forever)}},
 			keys: keys(identity.Task, "t"), want: "/// "},
-		{name: "node in its time", world: world{facts: reimaged}, keys: keys(identity.Node, "n"), at: 150, want: "a1//n/i1 node"},
-		{name: "node between two", world: world{facts: reimaged}, keys: keys(identity.Node, "n"), at: 260, want: "//n/i2 "},
-		{name: "end is exclusive", world: world{facts: reimaged}, keys: keys(identity.Node, "n"), at: 200, want: "//n/i1 "},
-		{name: "node for the next", world: world{facts: reimaged}, keys: keys(identity.Node, "n"), at: 350, want: "a2//n/i2 node"},
-		{name: "late line of the old installation", world: world{facts: reimaged}, keys: keys(identity.NodeInstance, "i1"), at: 150, observed: 900, want: "a1//n/i1 node_instance"},
-		{name: "old installation after its end", world: world{facts: reimaged}, keys: keys(identity.NodeInstance, "i1", identity.Node, "n"), at: 350, observed: 350, want: "//n/i1 "},
-		{name: "stamped before its installation existed", world: world{facts: reimaged}, keys: keys(identity.NodeInstance, "i2"), at: 150, observed: 350, want: "a2//n/i2 node_instance ?"},
-		{name: "boot to installation to node", world: world{facts: reimaged, seen: []identity.Keys{keys(identity.Boot, "b", identity.NodeInstance, "i2")}},
+		{name: "node in its time", world: world{links: reimaged}, keys: keys(identity.Node, "n"), at: 150, want: "a1//n/i1 node"},
+		{name: "node between two", world: world{links: reimaged}, keys: keys(identity.Node, "n"), at: 260, want: "//n/i2 "},
+		{name: "end is exclusive", world: world{links: reimaged}, keys: keys(identity.Node, "n"), at: 200, want: "//n/i1 "},
+		{name: "node for the next", world: world{links: reimaged}, keys: keys(identity.Node, "n"), at: 350, want: "a2//n/i2 node"},
+		{name: "late line of the old node instance", world: world{links: reimaged}, keys: keys(identity.NodeInstance, "i1"), at: 150, observed: 900, want: "a1//n/i1 node_instance"},
+		{name: "old node instance after its end", world: world{links: reimaged}, keys: keys(identity.NodeInstance, "i1", identity.Node, "n"), at: 350, observed: 350, want: "//n/i1 "},
+		{name: "stamped before its node instance existed", world: world{links: reimaged}, keys: keys(identity.NodeInstance, "i2"), at: 150, observed: 350, want: "a2//n/i2 node_instance ?"},
+		{name: "boot to node instance to node", world: world{links: reimaged, seen: []identity.Keys{keys(identity.Boot, "b", identity.NodeInstance, "i2")}},
 			keys: keys(identity.Boot, "b"), at: 350, want: "a2//n/i2 node_instance"},
-		{name: "claim to installation", world: world{facts: append([]identity.Fact{
+		{name: "claim to node instance", world: world{links: append([]identity.Link{
 			bind(key(identity.Claim, "c"), ni("i1"), identity.Always, identity.Forever)}, reimaged...)},
 			keys: keys(identity.Claim, "c"), at: 150, want: "//n/i1 "},
-		{name: "shared node resolves nothing", opt: identity.Options{SharedNodes: true}, world: world{facts: reimaged},
+		{name: "shared node resolves nothing", opt: identity.Options{SharedNodes: true}, world: world{links: reimaged},
 			keys: keys(identity.Node, "n"), at: 150, want: "//n/i1 "},
 		{name: "a quoted foreign request is no reason to guess", world: world{seen: []identity.Keys{
 			keys(identity.Request, "r1", identity.Allocation, "a1"), keys(identity.Request, "r2", identity.Allocation, "a2")}},
@@ -154,7 +154,7 @@ func TestResolve(t *testing.T) {
 func TestAddRefuses(t *testing.T) {
 	x := identity.New(identity.Options{})
 	cases := map[string]struct {
-		fact identity.Fact
+		link identity.Link
 		want error
 	}{
 		"ends before it begins": {bind(key(identity.Task, "t"), key(identity.Allocation, "a"), 5, 4), identity.ErrInterval},
@@ -165,17 +165,17 @@ func TestAddRefuses(t *testing.T) {
 		"itself":                {bind(key(identity.Task, "t"), key(identity.Task, "t"), 1, 2), identity.ErrSelf},
 	}
 	for name, c := range cases {
-		if err := x.Add(c.fact); !errors.Is(err, c.want) {
+		if err := x.Add(c.link); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
 	if s := x.Stats(); s.Subjects != 0 || len(s.Refused) != 4 {
-		t.Errorf("a refused fact left something behind: %+v", s)
+		t.Errorf("a refused link left something behind: %+v", s)
 	}
 }
 
 func TestOverlapsAreReported(t *testing.T) {
-	x := world{facts: []identity.Fact{
+	x := world{links: []identity.Link{
 		moved(identity.Opened, "n", key(identity.Allocation, "a1"), 100), moved(identity.Closed, "n", key(identity.Allocation, "a1"), 300),
 		moved(identity.Opened, "n", key(identity.Allocation, "a2"), 200)}}.index(identity.Options{}, nil)
 	want := []identity.Overlap{{Subject: key(identity.Node, "n"), Earlier: "a1", Later: "a2", From: 200, To: 300}}
@@ -184,7 +184,7 @@ func TestOverlapsAreReported(t *testing.T) {
 	}
 }
 
-// Any order of the same facts, with any number of duplicates, resolves every record alike.
+// Any order of the same links, with any number of duplicates, resolves every record alike.
 func TestOrderDoesNotMatter(t *testing.T) {
 	ids := []string{"1", "2", "3"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -200,16 +200,16 @@ func TestOrderDoesNotMatter(t *testing.T) {
 			}
 			w.seen = append(w.seen, ks)
 		}
-		for range rapid.IntRange(0, 8).Draw(t, "facts") {
-			f := identity.Fact{
-				Type:    rapid.SampledFrom([]identity.FactType{identity.Bind, identity.Opened, identity.Closed, identity.Lost}).Draw(t, "type"),
+		for range rapid.IntRange(0, 8).Draw(t, "links") {
+			f := identity.Link{
+				Type:    rapid.SampledFrom([]identity.LinkType{identity.Bind, identity.Opened, identity.Closed, identity.Lost}).Draw(t, "type"),
 				Subject: anyKey(identity.Node, identity.Task), Object: anyKey(identity.Allocation, identity.NodeInstance),
 				From: rapid.Int64Range(0, 20).Draw(t, "from"), To: rapid.Int64Range(0, 30).Draw(t, "to"),
 			}
 			if f.Type != identity.Bind && f.Subject.Kind != identity.Node {
 				continue
 			}
-			w.facts = append(w.facts, f)
+			w.links = append(w.links, f)
 		}
 		w.seen = append(w.seen, w.seen[0])
 		first := w.index(identity.Options{}, nil)

@@ -19,7 +19,7 @@ type Options struct {
 	// Remember is how many answers are kept, so that keys which come again cost one look-up: see Recall.
 	// Up to 200 bytes each; 0 keeps none.
 	Remember int
-	// Tolerance is how far, in nanoseconds, the clocks of a binding's and of a record's source may
+	// Tolerance is how far, in nanoseconds, the clocks of a link's and of a record's source may
 	// differ at the edge of a node instance's life.
 	Tolerance int64
 }
@@ -29,7 +29,7 @@ type Options struct {
 const (
 	DefaultMaxSubjects = 2_000_000
 	MaxKeysPerRecord   = 24
-	maxChain           = 16 // bindings followed from one subject; longer chains are cycles or mistakes
+	maxChain           = 16 // links followed from one subject; longer chains are cycles or mistakes
 )
 
 // Index holds what is known of who belonged to whom. It is safe for concurrent use; adding is
@@ -44,7 +44,7 @@ type Index struct {
 	sources  sources
 	epoch    atomic.Uint32 // counts up as subjects are made
 	made     int           // in this epoch
-	trimmed  int           // facts
+	trimmed  int           // links
 	tangled  atomic.Int64  // look-ups that were given up
 	memo     *memo         // nil unless Remember is set
 }
@@ -61,12 +61,12 @@ func New(opt Options) *Index {
 	return x
 }
 
-// Add takes one fact. It returns why a fact was refused (see Fact.Check); a refused fact changes
+// Add takes one link. It returns why a link was refused (see Link.Check); a refused link changes
 // nothing but the count.
-func (x *Index) Add(f Fact) error { return x.AddFrom("", f) }
+func (x *Index) Add(f Link) error { return x.AddFrom("", f) }
 
 // AddFrom is Add, with the source (service) on whose account its subjects are remembered.
-func (x *Index) AddFrom(source string, f Fact) error {
+func (x *Index) AddFrom(source string, f Link) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := f.Check(); err != nil {
@@ -81,7 +81,7 @@ func (x *Index) AddFrom(source string, f Fact) error {
 }
 
 // AddSeen takes the keys of one record: the immovable ones belong together, and to the record's
-// allocation; an installation belongs to its node, a boot to its installation.
+// allocation; a node instance belongs to its node, a boot to its node instance.
 func (x *Index) AddSeen(keys Keys) { x.AddSeenFrom("", keys, nil) }
 
 // AddSeenFrom is AddSeen, with the source (service) on whose account the keys are remembered. What it
@@ -109,7 +109,7 @@ func (x *Index) AddSeenFrom(source string, keys Keys, found Subjects) {
 	for i, a := range keys {
 		for _, b := range keys[i+1:] {
 			if s, o, ok := seenPair(a, b); ok {
-				x.add(Fact{Type: Seen, Subject: s, Object: o})
+				x.add(Link{Type: Seen, Subject: s, Object: o})
 			}
 		}
 	}
@@ -145,16 +145,16 @@ func (x *Index) known(keys Keys, found Subjects) bool {
 	return true
 }
 
-// SeenFacts are the facts that AddSeen would take, for whoever shares them with other replicas.
-func SeenFacts(keys Keys) []Fact {
+// SeenLinks are the links that AddSeen would take, for whoever shares them with other replicas.
+func SeenLinks(keys Keys) []Link {
 	if len(keys) < 2 || len(keys) > MaxKeysPerRecord {
 		return nil
 	}
-	var out []Fact
+	var out []Link
 	for i, a := range keys {
 		for _, b := range keys[i+1:] {
 			if s, o, ok := seenPair(a, b); ok {
-				out = append(out, Fact{Type: Seen, Subject: s, Object: o})
+				out = append(out, Link{Type: Seen, Subject: s, Object: o})
 			}
 		}
 	}
@@ -187,7 +187,7 @@ func seenKinds(a, b Kind) bool {
 	return false
 }
 
-func (x *Index) add(f Fact) {
+func (x *Index) add(f Link) {
 	s := x.subject(f.Subject)
 	if s == nil {
 		return
@@ -205,7 +205,7 @@ func (x *Index) add(f Fact) {
 		if f.Object.Kind == Allocation {
 			x.stale(s)
 			for _, p := range s.peers.list {
-				x.stale(p) // what a border connects now was not worked out together with it
+				x.stale(p) // what an ambiguous subject connects now was not worked out together with it
 			}
 		}
 		if f.Object.Kind.Immovable() && f.Subject.Kind.Immovable() {
@@ -214,9 +214,9 @@ func (x *Index) add(f Fact) {
 	case Opened, Closed, Lost:
 		list := &s.node().moves
 		if f.Object.Kind == NodeInstance {
-			list = &s.installs
+			list = &s.instances
 			if o := x.subject(f.Object); o != nil {
-				x.addSeen(o, f.Subject) // the installation is this node's, whenever
+				x.addSeen(o, f.Subject) // the node instance is this node's, whenever
 			}
 		}
 		if list.add(move{f.Type, f.Object.ID, f.From}) {
@@ -233,7 +233,7 @@ func (x *Index) addSeen(s *subject, object Key) {
 		x.allocate(s, object.ID)
 	case object.Kind.Immovable():
 		x.link(s, object)
-	default: // installation → node, boot → installation
+	default: // node instance → node, boot → node instance
 		if !s.binds.has(bind{object, Always, Forever}) {
 			object.ID = strings.Clone(object.ID)
 			s.binds.add(bind{object, Always, Forever})
@@ -284,11 +284,11 @@ func (x *Index) subject(k Key) *subject {
 // Stats counts what the index holds and what it would not take.
 type Stats struct {
 	Subjects int
-	Refused  map[string]int // facts, by reason
+	Refused  map[string]int // links, by reason
 	Full     int            // subjects refused because the index was full
 	Evicted  int            // subjects forgotten to make room
-	Trimmed  int            // facts forgotten because their subject had hundreds
-	Tangled  int            // look-ups given up because bindings led to ever more bindings
+	Trimmed  int            // links forgotten because their subject had hundreds
+	Tangled  int            // look-ups given up because links led to ever more links
 }
 
 // Stats of the index now.

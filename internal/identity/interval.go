@@ -13,9 +13,9 @@ type Interval struct {
 
 func (i Interval) covers(t int64) bool { return i.From <= t && t < i.To }
 
-// move is one Opened, Closed or Lost fact of a subject that moves.
+// move is one Opened, Closed or Lost link of a subject that moves.
 type move struct {
-	typ    FactType
+	typ    LinkType
 	object string
 	at     int64
 }
@@ -42,7 +42,7 @@ func compareIntervals(a, b Interval) int {
 	return cmp.Compare(a.Object, b.Object)
 }
 
-// assignments turns node.assigned and node.unassigned facts into intervals. A second opening while one
+// assignments turns node.assigned and node.unassigned links into intervals. A second opening while one
 // is open changes nothing; an end without a beginning opens nothing, because nobody said since when.
 func assignments(moves []move) []Interval {
 	moves = slices.Clone(moves)
@@ -65,10 +65,10 @@ func assignments(moves []move) []Interval {
 	return tidy(out)
 }
 
-// installations turns node.instance facts into intervals. An installation begins once, at the earliest
+// instancesOf turns node.instance links into intervals. A node instance begins once, at the earliest
 // of its enrolling and live; only one that was lost begins again. It ends when it is superseded or lost,
 // or when another one begins on the same node.
-func installations(moves []move) []Interval {
+func instancesOf(moves []move) []Interval {
 	moves = slices.Clone(moves)
 	slices.SortFunc(moves, compareMoves)
 	var out []Interval

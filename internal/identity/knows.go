@@ -1,8 +1,8 @@
 package identity
 
-// Knows says whether a fact would tell nothing new, so that whoever reads shared facts again and again
-// takes no lock that readers wait for. A fact that cannot be one is not known.
-func (x *Index) Knows(f Fact) bool {
+// Knows says whether a link would tell nothing new, so that whoever reads shared links again and again
+// takes no lock that readers wait for. A link that cannot be one is not known.
+func (x *Index) Knows(f Link) bool {
 	part := x.mu.RLock()
 	defer part.RUnlock()
 	s := x.subjects[f.Subject]
@@ -16,9 +16,9 @@ func (x *Index) Knows(f Fact) bool {
 		return s.binds.has(bind{f.Object, f.From, f.To})
 	case Opened, Closed, Lost:
 		if f.Object.Kind == NodeInstance {
-			return s.machine != nil && s.installs.has(move{f.Type, f.Object.ID, f.From})
+			return s.nodeState != nil && s.instances.has(move{f.Type, f.Object.ID, f.From})
 		}
-		return s.machine != nil && s.moves.has(move{f.Type, f.Object.ID, f.From})
+		return s.nodeState != nil && s.moves.has(move{f.Type, f.Object.ID, f.From})
 	}
 	return false
 }

@@ -16,20 +16,20 @@ type Answer struct {
 	print    Print
 	epoch    uint32
 	n        uint8
-	rests    [maxRests]uint16 // slots of everything that was looked at
-	versions uint64           // sum of their versions then: versions only grow
-	from, to int64            // stamped times for which it holds
+	slots    [maxDependencies]uint16 // slots of everything that was looked at
+	versions uint64                  // sum of their versions then: versions only grow
+	from, to int64                   // stamped times for which it holds
 	res      Resolution
 }
 
 const (
-	maxRests     = 10      // what rests on more is worked out anew each time
-	versionSlots = 1 << 14 // a power of two; what shares a slot goes stale together
-	memoWays     = 4       // a power of two
+	maxDependencies = 10      // what rests on more is worked out anew each time
+	versionSlots    = 1 << 14 // a power of two; what shares a slot goes stale together
+	memoWays        = 4       // a power of two
 )
 
 // memo remembers answers. Reading takes no lock and touches two places in memory; the hundred records
-// that a busy machine sends in a second carry the same identifiers. It is bounded: a new answer takes
+// that a busy node sends in a second carry the same identifiers. It is bounded: a new answer takes
 // the place of another one.
 type memo struct {
 	one, two maphash.Seed
@@ -86,7 +86,7 @@ func (x *Index) Recall(p Print) *Answer {
 
 // Holds says whether nothing that an answer rests on has changed since.
 func (x *Index) Holds(a *Answer) bool {
-	return a.epoch == x.epoch.Load() && a.versions == x.memo.sum(a.rests[:a.n])
+	return a.epoch == x.epoch.Load() && a.versions == x.memo.sum(a.slots[:a.n])
 }
 
 // At is the answer for a record with that stamped time, nil where the times that it holds for do not
@@ -117,11 +117,11 @@ func (m *memo) again(p Print) bool {
 }
 
 // remember keeps an answer. Callers hold a lock, so that what it rests on is what it was.
-func (m *memo) remember(p Print, g *grounds, epoch uint32, r *Resolution) {
-	if g.spoiled || len(r.Conflicts) > 0 || r.BeforeInstance {
+func (m *memo) remember(p Print, g *dependencies, epoch uint32, r *Resolution) {
+	if g.uncacheable || len(r.Conflicts) > 0 || r.BeforeInstance {
 		return
 	}
-	a := &Answer{print: p, epoch: epoch, n: uint8(g.n), rests: g.rests, versions: m.sum(g.rests[:g.n]), from: g.from, to: g.to, res: *r} //nolint:gosec // at most maxRests
+	a := &Answer{print: p, epoch: epoch, n: uint8(g.n), slots: g.slots, versions: m.sum(g.slots[:g.n]), from: g.from, to: g.to, res: *r} //nolint:gosec // at most maxDependencies
 	set := m.set(p)
 	place := int(m.turn.Add(1) % memoWays)
 	for i := range set {
@@ -130,42 +130,42 @@ func (m *memo) remember(p Print, g *grounds, epoch uint32, r *Resolution) {
 			place = i
 			break
 		}
-		if old.epoch != epoch || old.versions != m.sum(old.rests[:old.n]) {
+		if old.epoch != epoch || old.versions != m.sum(old.slots[:old.n]) {
 			place = i
 		}
 	}
 	set[place].Store(a)
 }
 
-// grounds are what a resolution rests on: the slots of all that was looked at, and how long before and
+// dependencies are what a resolution rests on: the slots of all that was looked at, and how long before and
 // after its time nothing of it changes.
-type grounds struct {
-	n        int
-	rests    [maxRests]uint16
-	from, to int64
-	spoiled  bool // it rests on more than can be noted
+type dependencies struct {
+	n           int
+	slots       [maxDependencies]uint16
+	from, to    int64
+	uncacheable bool // it rests on more than can be noted
 }
 
 // on notes a slot.
-func (g *grounds) on(slot uint16) {
+func (g *dependencies) on(slot uint16) {
 	if g == nil {
 		return
 	}
-	for _, s := range g.rests[:g.n] {
+	for _, s := range g.slots[:g.n] {
 		if s == slot {
 			return
 		}
 	}
-	if g.n == maxRests {
-		g.spoiled = true
+	if g.n == maxDependencies {
+		g.uncacheable = true
 		return
 	}
-	g.rests[g.n] = slot
+	g.slots[g.n] = slot
 	g.n++
 }
 
 // change notes a moment at which something that was looked at begins or ends.
-func (g *grounds) change(at, moment int64) {
+func (g *dependencies) change(at, moment int64) {
 	switch {
 	case g == nil:
 	case moment <= at:
@@ -175,8 +175,8 @@ func (g *grounds) change(at, moment int64) {
 	}
 }
 
-func (g *grounds) spoil() {
+func (g *dependencies) forbidCaching() {
 	if g != nil {
-		g.spoiled = true
+		g.uncacheable = true
 	}
 }

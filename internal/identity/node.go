@@ -1,19 +1,19 @@
 package identity
 
-// machine is what is known of a node alone.
-type machine struct {
-	moves    set[move]  // node → allocation
-	installs set[move]  // node → node_instance
-	assigned []Interval // derived from moves
-	lived    []Interval // derived from installs
+// nodeState is what is known of a node alone.
+type nodeState struct {
+	moves     set[move]  // node → allocation
+	instances set[move]  // node → node_instance
+	assigned  []Interval // derived from moves
+	lived     []Interval // derived from instances
 }
 
 // node gives the place for what is known of a node.
-func (s *subject) node() *machine {
-	if s.machine == nil {
-		s.machine = &machine{}
+func (s *subject) node() *nodeState {
+	if s.nodeState == nil {
+		s.nodeState = &nodeState{}
 	}
-	return s.machine
+	return s.nodeState
 }
 
 // derive says whether the intervals of a node are worked out, or can be now.
@@ -28,14 +28,14 @@ func (v *view) derive(node *subject) bool {
 	return true
 }
 
-// derive works out the intervals of a node from its moves and explicit bindings.
+// derive works out the intervals of a node from its moves and stated links.
 func (s *subject) derive() {
 	if s.derived {
 		return
 	}
 	s.derived = true
 	s.node()
-	s.assigned, s.lived = assignments(s.moves.list), installations(s.installs.list)
+	s.assigned, s.lived = assignments(s.moves.list), instancesOf(s.instances.list)
 	for _, b := range s.binds.list {
 		switch b.object.Kind {
 		case Allocation:
@@ -52,8 +52,8 @@ func (x *Index) Assignments(node string) []Interval {
 	return x.intervals(node, func(s *subject) []Interval { return s.assigned })
 }
 
-// Installations lists when which node instance lived on a node, in order of beginning.
-func (x *Index) Installations(node string) []Interval {
+// NodeInstances lists when which node instance lived on a node, in order of beginning.
+func (x *Index) NodeInstances(node string) []Interval {
 	return x.intervals(node, func(s *subject) []Interval { return s.lived })
 }
 

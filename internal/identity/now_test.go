@@ -13,9 +13,9 @@ import (
 
 // present is how others answer: a table of what is so now, overwritten as news comes in. A record gets
 // what the table says when the record arrives, whatever its time.
-type present map[string]string // node → installation
+type present map[string]string // node → node instance
 
-func (p present) take(f identity.Fact) {
+func (p present) take(f identity.Link) {
 	switch {
 	case f.Subject.Kind != identity.Node || f.Object.Kind != identity.NodeInstance:
 	case f.Type == identity.Opened:
@@ -25,7 +25,7 @@ func (p present) take(f identity.Fact) {
 	}
 }
 
-// score counts records that name only their machine, by what was said of the installation that wrote
+// score counts records that name only their node, by what was said of the node instance that wrote
 // them.
 type score struct{ right, wrong, none int }
 
@@ -46,7 +46,7 @@ func (s *score) add(said, truth string) {
 func (s schedule) play(r *rand.Rand, late int64, newsOnTime bool, now, then *score) {
 	type arrival struct {
 		at   int64
-		fact *identity.Fact
+		link *identity.Link
 		line *line
 	}
 	var all []arrival
@@ -55,10 +55,10 @@ func (s schedule) play(r *rand.Rand, late int64, newsOnTime bool, now, then *sco
 		if t := &s.told[i]; t.seen == nil {
 			at := t.arrives
 			if newsOnTime {
-				at = t.fact.From
+				at = t.link.From
 			}
-			all = append(all, arrival{at: at, fact: &t.fact})
-			_ = x.Add(t.fact)
+			all = append(all, arrival{at: at, link: &t.link})
+			_ = x.Add(t.link)
 		}
 	}
 	for i := range s.lines {
@@ -69,8 +69,8 @@ func (s schedule) play(r *rand.Rand, late int64, newsOnTime bool, now, then *sco
 	slices.SortStableFunc(all, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
 	table := present{}
 	for _, a := range all {
-		if a.fact != nil {
-			table.take(*a.fact)
+		if a.link != nil {
+			table.take(*a.link)
 			continue
 		}
 		now.add(table[a.line.keys[0].ID], a.line.instance)
@@ -78,7 +78,7 @@ func (s schedule) play(r *rand.Rand, late int64, newsOnTime bool, now, then *sco
 	}
 }
 
-// A look-up at "now" puts records on the wrong installation as soon as anything is late; one at the
+// A look-up at "now" puts records on the wrong node instance as soon as anything is late; one at the
 // record's own time puts none there.
 func TestNowIsNotThen(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("FAULTLINE_SCHEDULES"))

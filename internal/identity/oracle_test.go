@@ -6,33 +6,33 @@ import (
 	"github.com/faultline-io/faultline/internal/identity"
 )
 
-// oracle answers from the list of all facts, by the telemetry contract's text, working everything out
+// oracle answers from the list of all links, by the telemetry contract's text, working everything out
 // anew for each question.
-type oracle struct{ facts []identity.Fact }
+type oracle struct{ links []identity.Link }
 
-func (o *oracle) see(ks identity.Keys)     { o.facts = append(o.facts, identity.SeenFacts(ks)...) }
-func (o *oracle) add(f identity.Fact)      { o.facts = append(o.facts, f) }
-func covers(f identity.Fact, t int64) bool { return f.From <= t && t < f.To }
+func (o *oracle) see(ks identity.Keys)     { o.links = append(o.links, identity.SeenLinks(ks)...) }
+func (o *oracle) add(f identity.Link)      { o.links = append(o.links, f) }
+func covers(f identity.Link, t int64) bool { return f.From <= t && t < f.To }
 
 // stays lists when each object held a node: the object's openings and ends in order of time, an end
 // before a beginning at one instant.
 func (o *oracle) stays(node string, kind identity.Kind) []identity.Interval {
-	byObject := map[string][]identity.Fact{}
-	for _, f := range o.facts {
+	byObject := map[string][]identity.Link{}
+	for _, f := range o.links {
 		if f.Subject == key(identity.Node, node) && f.Object.Kind == kind && f.Type >= identity.Opened && f.Type <= identity.Lost {
 			byObject[f.Object.ID] = append(byObject[f.Object.ID], f)
 		}
 	}
 	var out []identity.Interval
-	for object, facts := range byObject {
-		slices.SortFunc(facts, func(a, b identity.Fact) int {
+	for object, links := range byObject {
+		slices.SortFunc(links, func(a, b identity.Link) int {
 			if a.From != b.From {
 				return int(a.From - b.From)
 			}
 			return int(b.Type) - int(a.Type)
 		})
 		since, over := int64(-1), false
-		for _, f := range facts {
+		for _, f := range links {
 			switch {
 			case f.Type == identity.Opened && since < 0 && !over:
 				since = f.From
@@ -83,7 +83,7 @@ func (o *oracle) closure() map[identity.Key]string {
 		}
 		peers[a][b] = true
 	}
-	for _, f := range o.facts {
+	for _, f := range o.links {
 		switch {
 		case !f.Subject.Kind.Immovable():
 		case f.Object.Kind == identity.Allocation:
@@ -173,17 +173,17 @@ func (o *oracle) closure() map[identity.Key]string {
 	}
 }
 
-// resolve gives what the index must give for a record: allocation, node, installation and via.
+// resolve gives what the index must give for a record: allocation, node, node instance and via.
 func (o *oracle) resolve(closure map[identity.Key]string, ks identity.Keys, at, observed int64) (r identity.Resolution) {
 	r.Node, r.NodeInstance = ks.First(identity.Node), ks.First(identity.NodeInstance)
-	said, machine := r.NodeInstance != "", r.Node != ""
-	for _, f := range o.facts { // claim → installation, installation → node
+	said, node := r.NodeInstance != "", r.Node != ""
+	for _, f := range o.links { // claim → node instance, node instance → node
 		if f.Type == identity.Bind && r.NodeInstance == "" && f.Object.Kind == identity.NodeInstance && ks.Has(f.Subject) && covers(f, at) {
 			r.NodeInstance = f.Object.ID
 			said = said || f.Subject.Kind == identity.Resource
 		}
 	}
-	for _, f := range o.facts {
+	for _, f := range o.links {
 		switch {
 		case r.NodeInstance == "" || r.Node != "":
 		case f.Subject.Kind == identity.Node && f.Object == key(identity.NodeInstance, r.NodeInstance):
@@ -192,9 +192,9 @@ func (o *oracle) resolve(closure map[identity.Key]string, ks identity.Keys, at, 
 			r.Node = f.Object.ID
 		}
 	}
-	for _, f := range o.facts { // resource → node
+	for _, f := range o.links { // resource → node
 		if f.Type == identity.Bind && r.Node == "" && f.Subject.Kind == identity.Resource && f.Object.Kind == identity.Node && ks.Has(f.Subject) && covers(f, at) {
-			r.Node, machine = f.Object.ID, true
+			r.Node, node = f.Object.ID, true
 		}
 	}
 	when, lives := at, o.stays(r.Node, identity.NodeInstance)
@@ -230,7 +230,7 @@ func (o *oracle) resolve(closure map[identity.Key]string, ks identity.Keys, at, 
 			}
 		}
 	}
-	if r.Allocation == "" && (said || machine) {
+	if r.Allocation == "" && (said || node) {
 		if r.Allocation = holder(o.stays(r.Node, identity.Allocation), when); r.Allocation != "" {
 			r.Via = identity.Via(identity.Node.String())
 			if said {
@@ -245,7 +245,7 @@ func (o *oracle) resolve(closure map[identity.Key]string, ks identity.Keys, at, 
 // else the closure's answer.
 func (o *oracle) belongs(closure map[identity.Key]string, s identity.Key, at int64) string {
 	since, who, elsewhen, stated := identity.Always, "", false, false
-	for _, f := range o.facts {
+	for _, f := range o.links {
 		if f.Type != identity.Bind || f.Subject != s {
 			continue
 		}

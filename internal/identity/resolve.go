@@ -1,5 +1,7 @@
 package identity
 
+import "math/bits"
+
 // Conflict is a disagreement between two keys of one record: Winner was stronger.
 type Conflict struct {
 	Winner, Loser           Key
@@ -14,7 +16,7 @@ type Resolution struct {
 	NodeInstance string
 	Via          Via
 	Conflicts    []Conflict
-	// BeforeInstance marks a clock fact: the stamped time lies before the record's own installation
+	// BeforeInstance marks a clock that is proven wrong: the stamped time lies before the record's own node instance
 	// existed, so that the observed time placed it.
 	BeforeInstance bool
 }
@@ -52,9 +54,9 @@ func (x *Index) ResolveRemember(p Print, keys Keys, found Subjects, at, observed
 		return x.ResolveFound(keys, found, at, observed)
 	}
 	var own [8]*subject
-	g := grounds{from: Always, to: Forever}
+	g := dependencies{from: Always, to: Forever}
 	part := x.mu.RLock()
-	v := view{x: x, grounds: &g}
+	v := view{x: x, depends: &g}
 	v.subjects = v.look(own[:0], keys, found)
 	r := v.resolve(keys, at, observed)
 	if !v.stale {
@@ -65,8 +67,8 @@ func (x *Index) ResolveRemember(p Print, keys Keys, found Subjects, at, observed
 	part.RUnlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	g = grounds{from: Always, to: Forever}
-	v = view{x: x, write: true, grounds: &g}
+	g = dependencies{from: Always, to: Forever}
+	v = view{x: x, write: true, depends: &g}
 	v.subjects = v.look(own[:0], keys, found)
 	r = v.resolve(keys, at, observed)
 	x.memo.remember(p, &g, x.epoch.Load(), &r)
@@ -78,10 +80,10 @@ func (x *Index) ResolveRemember(p Print, keys Keys, found Subjects, at, observed
 type view struct {
 	x            *Index
 	write, stale bool
-	grounds      *grounds // nil where nobody asks
+	depends      *dependencies // nil where nobody asks
 
 	kinds    uint32     // of the keys
-	alias    Kind       // Node or NodeInstance where a resource that is bound to it names the machine
+	alias    Kind       // Node or NodeInstance where a resource that is bound to it names the node
 	subjects []*subject // of the keys, nil for unknown ones
 	walk     walk
 }
@@ -100,20 +102,20 @@ func (v *view) look(out []*subject, keys Keys, found Subjects) []*subject {
 		if s != nil {
 			s.use(epoch)
 		}
-		v.rest(keys[i], s)
+		v.dependOn(keys[i], s)
 		out = append(out, s)
 	}
 	return out
 }
 
-// rest notes that the answer rests on a key, known or not.
-func (v *view) rest(k Key, s *subject) {
+// dependOn notes that the answer rests on a key, known or not.
+func (v *view) dependOn(k Key, s *subject) {
 	switch {
-	case v.grounds == nil || k.Kind == Allocation:
+	case v.depends == nil || k.Kind == Allocation:
 	case s != nil:
-		v.grounds.on(s.slot)
+		v.depends.on(s.slot)
 	default:
-		v.grounds.on(v.x.memo.slot(k))
+		v.depends.on(v.x.memo.slot(k))
 	}
 }
 
@@ -132,7 +134,7 @@ func (v *view) of(keys Keys, k Key) *subject {
 	if s != nil {
 		s.use(v.x.epoch.Load())
 	}
-	v.rest(k, s)
+	v.dependOn(k, s)
 	return s
 }
 
@@ -150,7 +152,7 @@ func (v *view) resolve(keys Keys, at, observed int64) Resolution {
 	if v.has(NodeInstance) {
 		r.NodeInstance = keys.First(NodeInstance)
 	}
-	node, place := v.installation(keys, &r, at, observed)
+	node, asOf := v.nodeInstance(keys, &r, at, observed)
 
 	winner := Key{}
 	if v.has(Allocation) {
@@ -160,17 +162,15 @@ func (v *view) resolve(keys Keys, at, observed int64) Resolution {
 			}
 		}
 	}
-	for kind := Workflow; kind <= Trace; kind++ {
-		if !v.has(kind) {
-			continue
-		}
+	for left := v.kinds & immovables; left != 0; left &= left - 1 {
+		kind := Kind(bits.TrailingZeros32(left)) // the strongest first
 		k, allocation, agreed := v.ofKind(keys, kind, at, &r)
 		if agreed {
 			r.claim(&winner, k, allocation, Via(kind.String()))
 		}
 	}
 	if !v.x.opt.SharedNodes {
-		v.machine(node, place, &r, &winner)
+		v.holder(node, asOf, &r, &winner)
 	}
 	return r
 }
@@ -214,8 +214,8 @@ func (v *view) workflow(s *subject, at int64) string {
 	stated := false
 	for _, b := range s.binds.list {
 		if b.object.Kind == Workflow {
-			v.grounds.change(at, b.from)
-			v.grounds.change(at, b.to)
+			v.depends.change(at, b.from)
+			v.depends.change(at, b.to)
 			stated = stated || at >= b.from && at < b.to
 		}
 	}

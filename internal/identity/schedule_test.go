@@ -21,17 +21,17 @@ import (
 type told struct {
 	arrives int64
 	seen    identity.Keys
-	fact    identity.Fact
+	link    identity.Link
 }
 
-// line is a record, and on which installation it was truly written.
+// line is a record, and on which node instance it was truly written.
 type line struct {
 	keys         identity.Keys
 	at, observed int64
 	instance     string
 }
 
-// schedule is a made-up week on a few machines: reimages, assignments, work, clocks that are off.
+// schedule is a made-up week on a few nodes: reimages, assignments, work, clocks that are off.
 type schedule struct {
 	told  []told
 	lines []line
@@ -42,15 +42,15 @@ const hour = int64(time.Hour)
 func newSchedule(r *rand.Rand) schedule {
 	var s schedule
 	late := func() int64 { return r.Int64N(144*hour) - 72*hour } // early or late by three days
-	say := func(at int64, f identity.Fact) {
+	say := func(at int64, f identity.Link) {
 		f.From = at
 		for range 1 + r.IntN(2) { // now and then twice
-			s.told = append(s.told, told{arrives: at + late(), fact: f})
+			s.told = append(s.told, told{arrives: at + late(), link: f})
 		}
 	}
 	seen := func(at int64, ks identity.Keys) { s.told = append(s.told, told{arrives: at + late(), seen: ks}) }
 	bound := func(sub, obj identity.Key, from, to int64) {
-		s.told = append(s.told, told{arrives: late(), fact: bind(sub, obj, from, to)})
+		s.told = append(s.told, told{arrives: late(), link: bind(sub, obj, from, to)})
 	}
 	allocations, instances := 0, 0
 	for n := range 1 + r.IntN(3) {
@@ -83,7 +83,7 @@ func newSchedule(r *rand.Rand) schedule {
 				s.work(r, a, allocations, ni, t, seen, bound)
 				t = until + r.Int64N(3*hour)
 			}
-			for range 1 + r.IntN(6) { // what the machine says
+			for range 1 + r.IntN(6) { // what the node says
 				at := at + r.Int64N(end-at)
 				l := line{at: at, observed: at + r.Int64N(hour), instance: ni}
 				switch r.IntN(4) {
@@ -149,10 +149,10 @@ func (s schedule) check(t interface{ Fatalf(string, ...any) }, r *rand.Rand) {
 			x.AddSeen(s.told[i].seen)
 			all.see(s.told[i].seen)
 		} else {
-			if err := x.Add(s.told[i].fact); err != nil {
-				t.Fatalf("%+v: %v", s.told[i].fact, err)
+			if err := x.Add(s.told[i].link); err != nil {
+				t.Fatalf("%+v: %v", s.told[i].link, err)
 			}
-			all.add(s.told[i].fact)
+			all.add(s.told[i].link)
 		}
 		if l := s.lines[r.IntN(len(s.lines))]; r.IntN(3) == 0 {
 			for range 1 + r.IntN(2) { // twice: the second comes from memory
@@ -197,9 +197,9 @@ func remembered(t interface{ Fatalf(string, ...any) }, x *identity.Index, l line
 	return fresh
 }
 
-// Bindings that arrive up to three days early or late, twice, in any order, closed twice, over reimages
+// Links that arrive up to three days early or late, twice, in any order, closed twice, over reimages
 // and with clocks that are off: every answer is the oracle's, and no record goes to a wrong
-// installation.
+// node instance.
 func TestSchedules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -223,7 +223,7 @@ func TestManySchedules(t *testing.T) {
 	if recalled.Load() == 0 {
 		t.Error("no answer came from memory")
 	}
-	t.Logf("%d schedules, %d records, %d answers from memory: all as the oracle says, none on a wrong installation", n, lines, recalled.Load())
+	t.Logf("%d schedules, %d records, %d answers from memory: all as the oracle says, none on a wrong node instance", n, lines, recalled.Load())
 }
 
 // failure says which schedule it was.

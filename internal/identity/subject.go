@@ -9,23 +9,23 @@ import (
 // subject is all that is known of one key. Everything but its derived part only ever grows.
 type subject struct {
 	// What most look-ups read stands first, on one cache line.
-	used    atomic.Uint32 // the epoch of its last use
-	gone    bool          // forgotten
-	shared  bool          // derived: resolves nothing, in a region that is not plain
-	derived bool          // assigned and lived are valid
-	slot    uint16        // of its version: see memo
-	region  *region       // derived: nil until it is worked out
-	binds   set[bind]     // what was stated
-	flow    string        // the workflow among its peers, "" where there are several
-	flows   int
+	used      atomic.Uint32 // the epoch of its last use
+	gone      bool          // forgotten
+	shared    bool          // derived: resolves nothing, in a component that is not plain
+	derived   bool          // assigned and lived are valid
+	slot      uint16        // of its version: see memo
+	component *component    // derived: nil until it is worked out
+	binds     set[bind]     // what was stated
+	flow      string        // the workflow among its peers, "" where there are several
+	flows     int
 
-	key         Key
-	peers       set[*subject]
-	allocations []string // allocations seen with it, at most two are kept: two make it shared
-	*machine             // of a node: nil for all others, which are nearly all
-	ghosts      []string // allocations of neighbours that were forgotten
+	key            Key
+	peers          set[*subject]
+	allocations    []string // allocations seen with it, at most two are kept: two make it shared
+	*nodeState              // of a node: nil for all others, which are nearly all
+	forgottenPeers []string // allocations of neighbours that were forgotten
 
-	label string // derived: its allocation by closure, in a region that is not plain
+	label string // derived: its allocation by closure, in a component that is not plain
 }
 
 type bind struct {
@@ -66,12 +66,12 @@ func (x *Index) allocate(s *subject, id string) {
 	s.allocations = append(s.allocations, id)
 	x.touch(s.slot)
 	x.settle(s, 0)
-	if r := s.region; r == nil || r.stale || !r.plain || s.bound() || len(s.allocations) > 1 || r.label != "" && r.label != id {
+	if r := s.component; r == nil || r.stale || !r.plain || s.bound() || len(s.allocations) > 1 || r.label != "" && r.label != id {
 		x.stale(s)
 		return
 	}
-	s.region.label = id
-	x.touch(s.region.slot)
+	s.component.label = id
+	x.touch(s.component.slot)
 }
 
 // meet notes that one of the subject's new neighbours is a workflow.
@@ -87,21 +87,21 @@ func (x *Index) meet(s, peer *subject) {
 	}
 }
 
-// haunt notes the allocation of a neighbour that is forgotten, so that what led to two allocations
+// forgetPeer notes the allocation of a neighbour that is forgotten, so that what led to two allocations
 // still does.
-func (x *Index) haunt(s *subject, allocation string) {
+func (x *Index) forgetPeer(s *subject, allocation string) {
 	const enough = 4 // what the closure can still tell apart
-	if allocation != "" && len(s.ghosts) < enough && !slices.Contains(s.ghosts, allocation) {
-		s.ghosts = append(s.ghosts, allocation)
-		slices.Sort(s.ghosts)
+	if allocation != "" && len(s.forgottenPeers) < enough && !slices.Contains(s.forgottenPeers, allocation) {
+		s.forgottenPeers = append(s.forgottenPeers, allocation)
+		slices.Sort(s.forgottenPeers)
 	}
 	x.stale(s)
 }
 
-// stale says that the region of a subject has to be worked out anew.
+// stale says that the component of a subject has to be worked out anew.
 func (x *Index) stale(s *subject) {
-	if s.region != nil {
-		s.region.stale = true
-		x.touch(s.region.slot)
+	if s.component != nil {
+		s.component.stale = true
+		x.touch(s.component.slot)
 	}
 }

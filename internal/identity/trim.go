@@ -6,7 +6,7 @@ import (
 )
 
 // maxHistory is how many statements of one kind an index that forgets keeps of one subject, at least: a
-// machine that is let a hundred times a day would otherwise grow for ever and never be unused.
+// node that is let a hundred times a day would otherwise grow for ever and never be unused.
 const maxHistory = 256
 
 // trim drops what was stated for the longest ago, once there is twice as much as is kept. What is dropped
@@ -18,8 +18,8 @@ func (x *Index) trim(s *subject) {
 	byTime := func(a, b move) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), compareMoves(a, b))
 	}
-	if s.machine != nil {
-		x.trimmed += trimSet(&s.moves, byTime) + trimSet(&s.installs, byTime)
+	if s.nodeState != nil {
+		x.trimmed += trimSet(&s.moves, byTime) + trimSet(&s.instances, byTime)
 	}
 	x.trimmed += trimSet(&s.binds, func(a, b bind) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.object.Kind, b.object.Kind), cmp.Compare(a.object.ID, b.object.ID))

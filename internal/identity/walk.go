@@ -1,17 +1,17 @@
 package identity
 
-// Bounds of following bindings from one subject.
+// Bounds of following links from one subject.
 const (
 	freeSteps = 64      // subjects visited without noting which: nearly every record needs three at most
-	maxSteps  = 1 << 14 // bindings followed; what leads further is a tangle that somebody made
+	maxSteps  = 1 << 14 // links followed; what leads further is a tangle that somebody made
 )
 
-// walk is one search along explicit bindings. Bindings may lead in circles and every subject may be bound
+// walk is one search along stated links. Links may lead in circles and every subject may be bound
 // to every other one, so that the ways are countless while the subjects are few: a search that grows
 // notes what it has found out of each subject at each length of chain. All of it is searched whatever is
-// found, so that the answer, and whether there is one, depends on the facts alone.
+// found, so that the answer, and whether there is one, depends on the links alone.
 type walk struct {
-	steps int // subjects without notes, bindings with them
+	steps int // subjects without notes, links with them
 	noted map[stage]string
 }
 
@@ -29,7 +29,7 @@ func (w *walk) over() bool {
 	return w.steps > maxSteps
 }
 
-// stated is the allocation of one immovable subject at a time; "" where its bindings lead too far, which
+// stated is the allocation of one immovable subject at a time; "" where its links lead too far, which
 // is counted.
 func (v *view) stated(s *subject, at int64) string {
 	v.walk = walk{}
@@ -40,13 +40,13 @@ func (v *view) stated(s *subject, at int64) string {
 	v.walk = walk{noted: map[stage]string{}}
 	if allocation = v.belongs(s, at, maxChain); v.walk.over() {
 		v.x.tangled.Add(1)
-		v.grounds.spoil()
+		v.depends.forbidCaching()
 		return ""
 	}
 	return allocation
 }
 
-// belongs is the allocation of one immovable subject at a time: by explicit bindings that cover it, the
+// belongs is the allocation of one immovable subject at a time: by stated links that cover it, the
 // one that began last first, nothing where two began together and disagree; else by the closure.
 func (v *view) belongs(s *subject, at int64, chain int) string {
 	if len(s.binds.list) == 0 || chain == 0 {
@@ -62,8 +62,8 @@ func (v *view) belongs(s *subject, at int64, chain int) string {
 		if v.walk.over() {
 			return ""
 		}
-		v.grounds.change(at, b.from)
-		v.grounds.change(at, b.to)
+		v.depends.change(at, b.from)
+		v.depends.change(at, b.to)
 		if at < b.from || at >= b.to {
 			elsewhen = elsewhen || b.object.Kind == Allocation
 			continue
@@ -89,7 +89,7 @@ func (v *view) belongs(s *subject, at int64, chain int) string {
 	return best
 }
 
-// bound is what one binding leads to.
+// bound is what one link leads to.
 func (v *view) bound(object Key, at int64, chain int) string {
 	if v.walk.noted != nil {
 		v.walk.steps++
@@ -99,7 +99,7 @@ func (v *view) bound(object Key, at int64, chain int) string {
 		return object.ID
 	case object.Kind.Immovable():
 		o := v.x.subjects[object]
-		if v.rest(object, o); o != nil {
+		if v.dependOn(object, o); o != nil {
 			return v.belongs(o, at, chain-1)
 		}
 	}

@@ -84,7 +84,7 @@ func TestComputeInstanceStates(t *testing.T) {
 		{"taking down failed", "MODIFIED", cloudkit, deleting, fmt.Sprintf(two, "Succeeded", "Failed"), "release_failed"},
 		{"gone after use", "DELETED", cloudkit, deleting, fmt.Sprintf(two, "Succeeded", "Succeeded"), "released"},
 		{"gone, never in use", "DELETED", cloudkit, deleting, fmt.Sprintf(two, "Canceled", "Succeeded"), "canceled"},
-		{"gone by force: nothing proves the machine gone", "DELETED", cloudkit, deleting, fmt.Sprintf(two, "Succeeded", "Failed"), ""},
+		{"gone by force: nothing proves the node gone", "DELETED", cloudkit, deleting, fmt.Sprintf(two, "Succeeded", "Failed"), ""},
 	}
 	for _, profileName := range []string{"osac", "default"} {
 		p := load(t, profileName)

@@ -6,9 +6,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/faultline-io/faultline/internal/record"
 )
 
 // Expression says where an attribute's value comes from: one of path, value and text.
@@ -238,13 +239,10 @@ func among(list []string, v string) bool {
 	return false
 }
 
-// clip cuts text at a rune.
-func clip(s string, n int) string {
+// shorten marks that text was cut off.
+func shorten(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return record.Truncate(s, n) + "…"
 }

@@ -18,14 +18,14 @@ type Document struct {
 	// Changed are fields that say when the object was last written; else the API server's own notes.
 	Changed Words `yaml:"changed"`
 	// Lists are named lists that conditions and events use as $name: the elements at all these places.
-	Lists map[string][]Place `yaml:"lists"`
+	Lists map[string][]ListPath `yaml:"lists"`
 	// Identifiers stand on every event: allocation_id, node_id, resource_uid …
 	Identifiers map[string]Expression `yaml:"identifiers"`
 	Events      []Event               `yaml:"events"`
 }
 
-// Place is where elements of a list stand: a list, or one object that counts as a list of one.
-type Place struct {
+// ListPath is where elements of a list stand: a list, or one object that counts as a list of one.
+type ListPath struct {
 	Path string            `yaml:"path"`
 	With map[string]string `yaml:"with"` // what an element that stands here is known to be
 }
@@ -74,7 +74,7 @@ type event struct {
 	attributes                 []attribute
 }
 
-// needed is what an event must say to be one (telemetry contract §3).
+// needed is what an event must say to be one (docs/contract.md §3).
 var needed = map[string][]string{
 	semconv.EventAllocationState: {semconv.AllocationID, semconv.To},
 	semconv.EventProviderState:   {semconv.ProviderJob, semconv.To},

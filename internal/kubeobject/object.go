@@ -60,7 +60,7 @@ func parse(r *record.Record) (o *object, broken bool) {
 		o.group = group
 	}
 	o.uid, o.revision = scalar(meta["uid"]), scalar(meta["resourceVersion"])
-	o.name, o.namespace = clip(scalar(meta["name"]), maxNameBytes), clip(scalar(meta["namespace"]), maxNameBytes)
+	o.name, o.namespace = shorten(scalar(meta["name"]), maxNameBytes), shorten(scalar(meta["namespace"]), maxNameBytes)
 	return o, !identity.ValidID(o.uid) || !identity.ValidID(o.revision)
 }
 

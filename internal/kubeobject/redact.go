@@ -16,19 +16,19 @@ var (
 	pem      = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?`)
 )
 
-// documents are beginnings of texts that are secret as a whole: what a machine is told at its first boot.
+// documents are beginnings of texts that are secret as a whole: what a node is told at its first boot.
 var documents = []string{"#cloud-config", "#cloud-boothook", "#include", "Content-Type: multipart/mixed", "## template: jinja"}
 
 // redact takes out of free text what a controller should not have put there: the variables of a launched
 // job, and whatever looks like a secret.
 func redact(s string) string {
-	s = clip(s, 8*maxValueBytes) // what is cut off is looked at no more
+	s = shorten(s, 8*maxValueBytes) // what is cut off is looked at no more
 	for _, word := range []string{"extra_vars", "extraVars"} {
 		if i := strings.Index(s, word); i >= 0 {
 			s = strings.TrimRight(s[:i], " \t{\"'[(,") + " [redacted]"
 		}
 	}
-	return clip(strings.TrimSpace(scrub(s)), maxValueBytes)
+	return shorten(strings.TrimSpace(scrub(s)), maxValueBytes)
 }
 
 // scrub takes out of text of any length whatever looks like a secret, and nothing else.

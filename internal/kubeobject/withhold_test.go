@@ -40,7 +40,7 @@ func TestWithhold(t *testing.T) {
 	f("list of Secrets", `{"apiVersion":"v1","kind":"SecretList","metadata":{},"items":[{"metadata":{"name":"a"},"data":{"k":"hunter2"}}]}`, `"a"`)
 	f("watched", `{"type":"ADDED","object":`+object("Secret", `"data":{"k":"hunter2"}`)+`}`, `"ADDED"`)
 	f("quoted by a controller", `{"level":"info","msg":"updated","old":`+object("Secret", `"data":{"k":"hunter2"}`)+`}`, `"updated"`)
-	f("user data of a machine", object("VirtualMachine", `"spec":{"volumes":[{"name":"init","cloudInitNoCloud":{"userData":"hunter2","secretRef":{"name":"u"}}}]}`), `"init"`, `"u"`)
+	f("user data of a node", object("VirtualMachine", `"spec":{"volumes":[{"name":"init","cloudInitNoCloud":{"userData":"hunter2","secretRef":{"name":"u"}}}]}`), `"init"`, `"u"`)
 	f("user data that stands elsewhere", object("BareMetalHost", `"spec":{"userData":{"name":"w-0","namespace":"m3"},"bmc":{"credentialsName":"w-0-bmc","address":"redfish://root:hunter2@10.0.0.1/"}}`),
 		`"userData":{"name":"w-0","namespace":"m3"}`, `"w-0-bmc"`, "10.0.0.1")
 	f("template parameters", object("ComputeInstance", `"spec":{"templateID":"small","templateParameters":"{\"admin\":\"hunter2\"}"}`), `"small"`)

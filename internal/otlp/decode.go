@@ -132,7 +132,7 @@ func (d *Decoder) attributes(m pcommon.Map, inherited record.Attrs) (own, stampe
 	for k, v := range m.All() {
 		switch {
 		case k == semconv.IdentityStamped:
-		case k == semconv.IdentityVia, k == semconv.IdentityConflict, added != "" && listed(added, k):
+		case k == semconv.IdentityVia, k == semconv.IdentityConflict, added != "" && Listed(added, k):
 			if len(stamped) == len(inherited) { // the first of its own: what it inherits stays the resource's
 				stamped = append(make(record.Attrs, 0, len(inherited)+usualStamps), inherited...)
 			}
@@ -150,8 +150,8 @@ func (d *Decoder) attributes(m pcommon.Map, inherited record.Attrs) (own, stampe
 // usualStamps is how many attributes a record usually gets.
 const usualStamps = 6
 
-// listed says whether a name stands in a list of names.
-func listed(list, name string) bool {
+// Listed says whether a name stands in a list of names, as identity_stamped is one.
+func Listed(list, name string) bool {
 	for one := range strings.SplitSeq(list, ",") {
 		if one == name {
 			return true

@@ -20,8 +20,8 @@ import (
 // Stdin is the file name that means standard input.
 const Stdin = "-"
 
-// MaxLineBytes bounds one request object; a longer line is rejected, not read into memory.
-const MaxLineBytes = 256 << 20
+// maxLineBytes bounds one request object; a longer line is rejected, not read into memory.
+const maxLineBytes = 256 << 20
 
 // Rejection is one piece of input that could not be read.
 type Rejection struct {
@@ -82,7 +82,7 @@ func (d *Reader) read(name string, r io.Reader) error {
 			d.Reject(Rejection{name, n, "gzip: " + err.Error() + "; what precedes was read"})
 			return nil
 		case tooLong:
-			d.Reject(Rejection{name, n, fmt.Sprintf("line is longer than %d MiB", MaxLineBytes>>20)})
+			d.Reject(Rejection{name, n, fmt.Sprintf("line is longer than %d MiB", maxLineBytes>>20)})
 		case len(line) > 0:
 			if reason := d.line(line); reason != "" {
 				d.Reject(Rejection{name, n, reason})
@@ -98,7 +98,7 @@ func (d *Reader) read(name string, r io.Reader) error {
 func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
-		if len(line)+len(part) > MaxLineBytes {
+		if len(line)+len(part) > maxLineBytes {
 			tooLong, line = true, line[:0]
 		}
 		if !tooLong {

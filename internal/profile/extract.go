@@ -13,10 +13,10 @@ import (
 )
 
 // builtinAttributes are the spellings that every profile understands: the canonical key, its dotted
-// form and the headers (telemetry contract §1). Attribute names are compared in lower case.
+// form and the headers (docs/contract.md §1). Attribute names are compared in lower case.
 func builtinAttributes() map[string]identity.Kind {
 	out := map[string]identity.Kind{}
-	for k := identity.Allocation; k.Attribute() != ""; k++ {
+	for k := range identity.Kinds() {
 		name := k.Attribute()
 		out[name] = k
 		out[strings.ReplaceAll(name, "_", ".")] = k
@@ -77,29 +77,29 @@ func (p *Profile) FromLine(out identity.Keys, service, line string) (keys identi
 // HoldsNothing says, for next to nothing, that a log record's line holds no identifier and is not ignored.
 // It may be wrong in saying that there is something.
 func (p *Profile) HoldsNothing(service, line string) bool {
-	return line == "" || p.sieve.read(line[:min(len(line), maxTextBytes)]) == 0 && !p.proxies[service]
+	return line == "" || p.prefilter.read(line[:min(len(line), maxTextBytes)]) == 0 && !p.proxies[service]
 }
 
 // line is a text to read identifiers from, and what it may hold.
 type line struct {
 	service, text string
-	bits          uint32 // of the profile's sieve
+	bits          uint32 // of the profile's prefilter
 }
 
 func (p *Profile) line(service, text string) line {
 	text = text[:min(len(text), maxTextBytes)]
-	return line{service, text, p.sieve.read(text)}
+	return line{service, text, p.prefilter.read(text)}
 }
 
-// prepare fills the sieve, once all patterns and fields are known.
+// prepare fills the prefilter, once all patterns and fields are known.
 func (p *Profile) prepare() {
-	p.sieve = sieve{}
+	p.prefilter = prefilter{}
 	for _, patterns := range [][]pattern{p.patterns, p.ignore, p.except} {
 		for i := range patterns {
-			patterns[i].bit = p.sieve.add(patterns[i].literals)
+			patterns[i].bit = p.prefilter.add(patterns[i].literals)
 		}
 	}
-	p.named = p.sieve.add(slices.Collect(maps.Keys(p.fields.kinds)))
+	p.named = p.prefilter.add(slices.Collect(maps.Keys(p.fields.kinds)))
 }
 
 func (p *Profile) fromBody(out identity.Keys, log bool, l *line) identity.Keys {
@@ -177,7 +177,7 @@ const maxTextBytes = 64 << 10
 
 // FromText adds the identifiers that stand in a line: in the profile's fields, and where its patterns
 // match. A pattern's first group is the identifier, or its whole match where it has no group. A line
-// does not contradict what the record states: out keeps its one allocation, machine and installation.
+// does not contradict what the record states: out keeps its one allocation, node and node instance.
 func (p *Profile) FromText(out identity.Keys, service, text string) identity.Keys {
 	l := p.line(service, text)
 	return p.fromText(out, &l)

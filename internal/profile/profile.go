@@ -28,8 +28,8 @@ type Profile struct {
 	except      []pattern            // identifiers, by where they stand, of things that everybody uses
 	values      map[string][]pattern // by attribute that holds more than an identifier
 	fields      fields
-	sieve       sieve  // tells the lines that hold none of the literals and fields
-	named       uint32 // the fields' bit in it
+	prefilter   prefilter // tells the lines that hold none of the literals and fields
+	named       uint32    // the fields' bit in it
 	objects     kubeobject.Mappings
 	projections map[string]map[string]map[string][]string // projection → field → shown (lower case) → states
 	grace       map[string]time.Duration
@@ -151,7 +151,7 @@ func (p *Profile) Grace(projection string) time.Duration {
 // pattern finds identifiers in the text of a line.
 type pattern struct {
 	kind     identity.Kind
-	bit      uint32   // of the literals, in the profile's sieve
+	bit      uint32   // of the literals, in the profile's prefilter
 	literals []string // the line must hold one of them, any case ignored not: a cheap test before the expression
 	re       *regexp.Regexp
 	shape    *shape // finds what re finds, nil where it is not of fixed length

@@ -8,7 +8,7 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// Key tells one record from another (telemetry contract §2, "One record"): what the producer calls it,
+// Key tells one record from another (docs/contract.md §2, "One record"): what the producer calls it,
 // else a span's own ids, else a digest of service, time and content. It is text that can be compared
 // and stored; Ref is the short form for people.
 func (r *Record) Key() string {

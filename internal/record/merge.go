@@ -2,9 +2,9 @@ package record
 
 import "cmp"
 
-// Compare is a total order over what records say, used where two with one key differ: the smaller
+// compare is a total order over what records say, used where two with one key differ: the smaller
 // serialisation wins, whichever came first.
-func Compare(a, b *Record) int {
+func compare(a, b *Record) int {
 	if c := cmp.Compare(a.Time, b.Time); c != 0 {
 		return c
 	}
@@ -21,7 +21,7 @@ func Compare(a, b *Record) int {
 // times at which anyone saw it. conflict says that they did not say the same.
 func Merge(a, b *Record) (merged *Record, conflict bool) {
 	conflict = a.Content() != b.Content()
-	if Compare(b, a) < 0 {
+	if compare(b, a) < 0 {
 		a, b = b, a
 	}
 	m := *a

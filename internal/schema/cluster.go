@@ -13,23 +13,23 @@ import (
 //
 // The servers' configuration has to define the macros {shard} and {replica}, and Keeper.
 
-// ErrCluster says that a store is a cluster and was met as a single server.
-var ErrCluster = errors.New("the store is a cluster: run faultline migrate --cluster NAME")
+// errCluster says that a store is a cluster and was met as a single server.
+var errCluster = errors.New("the store is a cluster: run faultline migrate --cluster NAME")
 
 // shards says by what each table's rows are spread. All of an allocation lies on one shard; records of nobody follow
-// their machine, else their service, so that no shard has all of them. A table that a feed fills has its rows where the rows are that they
+// their node, else their service, so that no shard has all of them. A table that a feed fills has its rows where the rows are that they
 // were made of, whatever its key says: either both go by the same value, or nothing may be concluded from the key (scattered).
 var shards = map[string]string{
 	"events":          "cityHash64(multiIf(allocation_id != '', allocation_id, node_id != '', node_id, service))",
-	"links":           "cityHash64(subject_kind, subject_id)", // the same fact told twice meets itself
+	"links":           "cityHash64(subject_kind, subject_id)", // the same link told twice meets itself
 	"links_by_object": "cityHash64(subject_kind, subject_id)",
 	"links_by_time":   "cityHash64(subject_kind, subject_id)",
 	"liveness":        scattered,
 	"allocations":     "cityHash64(allocation_id)",
-	"whereabouts":     scattered,
+	"key_locations":   scattered,
 	"states":          "cityHash64(allocation_id)",
 	"verdicts":        "cityHash64(allocation_id)",
-	"standings":       "cityHash64(allocation_id)",
+	"assessments":     "cityHash64(allocation_id)",
 	"replicas":        "cityHash64(replica)",
 	"steps":           "cityHash64(allocation_id)",
 }
@@ -68,6 +68,21 @@ func (m Migration) statements(cluster string) ([]string, error) {
 	out, err := onCluster(leadingComment.ReplaceAllString(m.SQL, ""), cluster)
 	if err != nil {
 		return nil, fmt.Errorf("migration %s: %w", m.Name, err)
+	}
+	return out, nil
+}
+
+// steps gives the statements of a migration, with the retention of the table that it makes.
+func (m Migration) steps(cluster string) ([]string, error) {
+	out, err := m.statements(cluster)
+	if err != nil {
+		return nil, err
+	}
+	made := createTable.FindStringSubmatch(leadingComment.ReplaceAllString(m.SQL, ""))
+	for _, u := range DefaultRetention().rules() {
+		if made != nil && u.table == made[1] {
+			out = append(out, u.statement(cluster))
+		}
 	}
 	return out, nil
 }

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write golden files")
 // A new table needs a sharding key (shards), any new migration: go test ./internal/schema -run TestCluster -update
 func TestClusterDDL(t *testing.T) {
 	conn := open(t, embeddedtest.DSN(t))
-	all, err := Migrations()
+	all, err := migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestClusterIsNotAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &Store{conn: conn}
-	if _, err := s.Retain(t.Context(), quiet, DefaultRetention(), "main", true); err == nil || errors.Is(err, ErrCluster) {
+	if _, err := s.Retain(t.Context(), quiet, DefaultRetention(), "main", true); err == nil || errors.Is(err, errCluster) {
 		t.Errorf("%v", err)
 	}
 	if todo, err := s.Pending(t.Context(), "main"); err != nil || len(todo) != 0 {
@@ -113,7 +113,7 @@ func TestClusterIsNotAServer(t *testing.T) {
 // A feed works within a shard: what it makes lies where its source lies. A target whose key said something else would be asked on
 // one shard by a server that leaves out the others (optimize_skip_unused_shards), and answer that nothing is known.
 func TestClusterFeedsStayWithTheirRows(t *testing.T) {
-	all, err := Migrations()
+	all, err := migrations()
 	if err != nil {
 		t.Fatal(err)
 	}

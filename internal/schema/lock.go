@@ -37,8 +37,8 @@ const (
 	look  = 200 * time.Millisecond // between two looks at a lock that another holds
 )
 
-// ErrLockLost says that another process took the lock over, because this one had stopped beating.
-var ErrLockLost = errors.New("schema lock was taken over")
+// errLockLost says that another process took the lock over, because this one had stopped beating.
+var errLockLost = errors.New("schema lock was taken over")
 
 type lock struct {
 	conn    driver.Conn
@@ -68,7 +68,7 @@ func acquire(ctx context.Context, conn driver.Conn, log *slog.Logger) (*lock, er
 					return l, nil
 				}
 				l.drop(ctx, l.number) // another was two steps ahead
-			case !isCode(err, tableExists):
+			case !IsCode(err, tableExists):
 				return nil, fmt.Errorf("create %s%d: %w", lockPrefix, number+1, err)
 			}
 		} else if comment != told {
@@ -118,7 +118,7 @@ func (l *lock) held(ctx context.Context) error {
 		return err
 	}
 	if number != l.number {
-		return ErrLockLost
+		return errLockLost
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (l *lock) beat() {
 			return
 		case <-t.C:
 		}
-		if err := l.held(l.ctx); errors.Is(err, ErrLockLost) {
+		if err := l.held(l.ctx); errors.Is(err, errLockLost) {
 			l.cancel(err)
 			return
 		}
@@ -145,11 +145,11 @@ func (l *lock) beat() {
 }
 
 func (l *lock) release(ctx context.Context) error {
-	lost := errors.Is(context.Cause(l.ctx), ErrLockLost)
+	lost := errors.Is(context.Cause(l.ctx), errLockLost)
 	l.cancel(nil)
 	<-l.stopped
 	if lost {
-		return ErrLockLost
+		return errLockLost
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -22,7 +22,7 @@ const advice = "these tables were made by a build before the first release, and 
 // of processes at once and be killed at any point: statements are idempotent, recorded one by one, and
 // applied by one process at a time. Migrations that a newer binary has recorded are left alone.
 func Migrate(ctx context.Context, conn driver.Conn, log *slog.Logger) error {
-	all, err := Migrations()
+	all, err := migrations()
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func Migrate(ctx context.Context, conn driver.Conn, log *slog.Logger) error {
 
 // Plan lists what Migrate would apply, without changing anything.
 func Plan(ctx context.Context, conn driver.Conn) ([]Migration, error) {
-	all, err := Migrations()
+	all, err := migrations()
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func apply(ctx context.Context, conn driver.Conn, log *slog.Logger, l *lock, all
 		if err := l.held(ctx); err != nil {
 			return err
 		}
-		statements, err := m.statements(cluster)
+		statements, err := m.steps(cluster)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func sameKind(ctx context.Context, conn driver.Conn, cluster string) error {
 	}
 	switch was := engines["schema_migrations"]; {
 	case strings.HasPrefix(was, "Replicated") && cluster == "":
-		return ErrCluster
+		return errCluster
 	case was != "" && !strings.HasPrefix(was, "Replicated") && cluster != "":
 		return errors.New("the database has the tables of a single server: give the cluster a database of its own (docs/cluster.md)")
 	}

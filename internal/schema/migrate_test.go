@@ -41,7 +41,7 @@ func TestMigrateOnceFromManyProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn := open(t, dsn)
-	all, err := Migrations()
+	all, err := migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestMigrateOnceFromManyProcesses(t *testing.T) {
 
 func TestPlanChangesNothing(t *testing.T) {
 	conn := open(t, embeddedtest.DSN(t))
-	all, err := Migrations()
+	all, err := migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestLockOfADeadHolderIsTakenOver(t *testing.T) {
 	}
 }
 
-// A holder that was only stopped (a paused machine) finds out before it does anything more.
+// A holder that was only stopped (a paused host) finds out before it does anything more.
 func TestHolderNoticesThatItWasReplaced(t *testing.T) {
 	conn := open(t, embeddedtest.DSN(t))
 	l, err := acquire(t.Context(), conn, quiet)
@@ -186,7 +186,7 @@ func TestHolderNoticesThatItWasReplaced(t *testing.T) {
 	if err := create(t.Context(), conn, l.number+1, "held by another/2"); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.held(t.Context()); !errors.Is(err, ErrLockLost) {
+	if err := l.held(t.Context()); !errors.Is(err, errLockLost) {
 		t.Fatalf("error %v", err)
 	}
 	select {
@@ -194,7 +194,7 @@ func TestHolderNoticesThatItWasReplaced(t *testing.T) {
 	case <-time.After(2 * beat):
 		t.Fatal("the work under the lock goes on")
 	}
-	if err := l.release(t.Context()); !errors.Is(err, ErrLockLost) {
+	if err := l.release(t.Context()); !errors.Is(err, errLockLost) {
 		t.Fatalf("error %v", err)
 	}
 }

@@ -23,8 +23,8 @@ type Migration struct {
 
 var fileName = regexp.MustCompile(`^\d{4}_[a-z_]+\.sql$`)
 
-// Migrations lists all that this binary knows, in the order in which they are applied.
-func Migrations() ([]Migration, error) {
+// migrations lists all that this binary knows, in the order in which they are applied.
+func migrations() ([]Migration, error) {
 	folder, err := fs.Sub(files, "migrations")
 	if err != nil {
 		return nil, fmt.Errorf("open embedded migrations: %w", err)

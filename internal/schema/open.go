@@ -15,9 +15,9 @@ import (
 // Variable is the environment variable from which every process takes the address of the store.
 const Variable = "FAULTLINE_CLICKHOUSE_DSN"
 
-// DefaultDatabase is used where the DSN names none: ClickHouse's own "default" is no home for tables
+// defaultDatabase is used where the DSN names none: ClickHouse's own "default" is no home for tables
 // (the embedded engine's is an overlay that cannot hold any).
-const DefaultDatabase = "faultline"
+const defaultDatabase = "faultline"
 
 // patience is how long Open waits for a store that does not answer.
 const patience = time.Minute
@@ -29,7 +29,7 @@ const unknownDatabase = 81 // ClickHouse's error code
 // states itself is left alone. The error names Variable and never shows a password.
 func Options(dsn string) (*clickhouse.Options, error) {
 	if dsn == "" {
-		return nil, fmt.Errorf("%s is not set; it looks like http://127.0.0.1:8123/%s", Variable, DefaultDatabase)
+		return nil, fmt.Errorf("%s is not set; it looks like http://127.0.0.1:8123/%s", Variable, defaultDatabase)
 	}
 	if scheme, _, ok := strings.Cut(dsn, "://"); !ok || (scheme != "http" && scheme != "https" && scheme != "clickhouse" && scheme != "tcp") {
 		return nil, fmt.Errorf("%s: begins with none of http://, https://, clickhouse://, tcp://", Variable)
@@ -39,7 +39,7 @@ func Options(dsn string) (*clickhouse.Options, error) {
 		return nil, fmt.Errorf("%s: %w", Variable, err)
 	}
 	if o.Auth.Database == "" {
-		o.Auth.Database = DefaultDatabase
+		o.Auth.Database = defaultDatabase
 	}
 	if o.DialTimeout == 0 {
 		o.DialTimeout = 5 * time.Second
@@ -108,7 +108,7 @@ func Ensure(ctx context.Context, conn driver.Conn, dsn string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	err := conn.Ping(ctx)
-	if !isCode(err, unknownDatabase) {
+	if !IsCode(err, unknownDatabase) {
 		return err
 	}
 	o, err := Options(dsn)
@@ -132,14 +132,4 @@ func Ensure(ctx context.Context, conn driver.Conn, dsn string) error {
 // quote writes an identifier; DDL takes no parameters for those.
 func quote(name string) string {
 	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(name) + "`"
-}
-
-// isCode says whether the store answered with this error code. Over HTTP the driver gives some answers
-// as text alone.
-func isCode(err error, code int32) bool {
-	var e *clickhouse.Exception
-	if errors.As(err, &e) {
-		return e.Code == code
-	}
-	return err != nil && strings.Contains(err.Error(), fmt.Sprintf("Code: %d.", code))
 }

@@ -23,7 +23,7 @@ func TestOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Auth.Database != DefaultDatabase || o.ReadTimeout != 3*time.Second || o.DialTimeout == 0 {
+	if o.Auth.Database != defaultDatabase || o.ReadTimeout != 3*time.Second || o.DialTimeout == 0 {
 		t.Fatalf("%+v", o)
 	}
 }

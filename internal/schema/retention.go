@@ -17,15 +17,17 @@ import (
 // Retention says for how many days each kind of evidence is kept, at least. A row goes with its week: rows that the
 // store took in one calendar week expire together, up to seven days later, so that a week's part is rewritten once when
 // a kind expires and dropped as a whole at the end, instead of being rewritten every few hours.
+//
+// Migrations have no TTL: a table of evidence gets the default's when it is made (Migration.steps), and Retain changes it.
 type Retention struct {
-	Raw       int `yaml:"raw_days"`       // log records and spans that name no machine
+	Raw       int `yaml:"raw_days"`       // log records and spans that name no node
 	Node      int `yaml:"node_days"`      // those that name one; whether a layer was alive, by the minute
 	Lifecycle int `yaml:"lifecycle_days"` // lifecycle events without heartbeats and polls; allocations and their states
 	Links     int `yaml:"links_days"`     // who belonged to whom
 	Verdicts  int `yaml:"verdicts_days"`  // verdicts as they were given
 }
 
-// UnmarshalYAML reads a part of a retention over the defaults: what is not stated stays as the migrations set it.
+// UnmarshalYAML reads a part of a retention over the defaults: what is not stated is the default.
 func (r *Retention) UnmarshalYAML(node *yaml.Node) error {
 	type plain Retention
 	known := []string{"raw_days", "node_days", "lifecycle_days", "links_days", "verdicts_days"}
@@ -45,7 +47,7 @@ func (r *Retention) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// DefaultRetention is what the migrations set.
+// DefaultRetention is what new tables get. docs/sizing.md lists it.
 func DefaultRetention() Retention {
 	return Retention{Raw: 14, Node: 90, Lifecycle: 400, Links: 400, Verdicts: 400}
 }
@@ -71,22 +73,25 @@ func (r Retention) Validate() error {
 }
 
 // rule is what one table keeps.
-type rule struct{ table, ttl, settings string }
+type rule struct{ table, ttl string }
 
 // rules lists the tables with evidence. The text of a TTL is as the store itself writes it, so that it can be compared.
 // links_by_time and replicas are no evidence and keep what their own files say.
+//
+// Heartbeats and polls are plain records: liveness keeps what they say. Parts of events are rewritten when a kind expires, since
+// ttl_only_drop_parts would keep a mixed part until the last of its rows expires.
 func (r Retention) rules() []rule {
 	return []rule{
-		{"events", r.events(), "ttl_only_drop_parts = 0"},
-		{"liveness", week("last_ingested", max(r.Raw, r.Node)), ""},
-		{"allocations", week("last_ingested", r.Lifecycle), ""},
-		{"whereabouts", week("last_ingested", r.Lifecycle), ""},
-		{"states", week("ingested_time", r.Lifecycle), ""},
-		{"steps", week("ended", r.Lifecycle), ""},
-		{"links", week("ingested_time", r.Links), ""},
-		{"links_by_object", week("ingested_time", r.Links), ""},
-		{"verdicts", week("ingested_time", r.Verdicts), ""},
-		{"standings", fmt.Sprintf("toDateTime(ingested_time) + toIntervalDay(%d)", r.Verdicts), ""}, // small, and rewritten all the time
+		{"events", r.events()},
+		{"liveness", week("last_ingested", max(r.Raw, r.Node))},
+		{"allocations", week("last_ingested", r.Lifecycle)},
+		{"key_locations", week("last_ingested", r.Lifecycle)},
+		{"states", week("ingested_time", r.Lifecycle)},
+		{"steps", week("ended", r.Lifecycle)},
+		{"links", week("ingested_time", r.Links)},
+		{"links_by_object", week("ingested_time", r.Links)},
+		{"verdicts", week("ingested_time", r.Verdicts)},
+		{"assessments", fmt.Sprintf("toDateTime(ingested_time) + toIntervalDay(%d)", r.Verdicts)}, // small, and rewritten all the time
 	}
 }
 
@@ -103,10 +108,10 @@ func (r Retention) events() string {
 		}
 	}
 	lifecycle := "name NOT IN (" + strings.Join(names, ", ") + ")"
-	machine := "(node_id = '') AND (node_instance_id = '')"
+	nameless := "(node_id = '') AND (node_instance_id = '')"
 	return strings.Join([]string{
 		week("ingested_time", r.Lifecycle),
-		week("ingested_time", r.Raw) + " WHERE " + machine + " AND (" + lifecycle + ")",
+		week("ingested_time", r.Raw) + " WHERE " + nameless + " AND (" + lifecycle + ")",
 		week("ingested_time", r.Node) + " WHERE " + lifecycle,
 	}, ", ")
 }
@@ -116,10 +121,7 @@ func (u rule) statement(cluster string) string {
 	if cluster != "" {
 		table += "_local ON CLUSTER " + cluster
 	}
-	if u.settings == "" {
-		return "ALTER TABLE " + table + " MODIFY TTL " + u.ttl
-	}
-	return "ALTER TABLE " + table + " (MODIFY SETTING " + u.settings + "), (MODIFY TTL " + u.ttl + ")"
+	return "ALTER TABLE " + table + " MODIFY TTL " + u.ttl
 }
 
 // Retain brings the tables to what r says and gives the statements that were needed; with dry it only lists them.

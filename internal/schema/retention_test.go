@@ -3,6 +3,7 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ import (
 	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
 )
 
-// The migrations set the default retention, word by word.
+// Tables are made with the default retention, word by word.
 func TestDefaultRetentionIsMigrated(t *testing.T) {
 	conn := open(t, embeddedtest.DSN(t))
 	if err := Migrate(t.Context(), conn, quiet); err != nil {
@@ -23,6 +24,36 @@ func TestDefaultRetentionIsMigrated(t *testing.T) {
 	todo, err := Retain(t.Context(), conn, quiet, DefaultRetention(), true)
 	if err != nil || len(todo) > 0 {
 		t.Errorf("%v; missing:\n%s", err, strings.Join(todo, ";\n"))
+	}
+}
+
+// Every table has an end: of the retention, or of its own file where it is no evidence. And every part of the default is documented.
+func TestEveryTableIsKeptForATime(t *testing.T) {
+	all, err := migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		if createTable.FindString(leadingComment.ReplaceAllString(m.SQL, "")) == "" {
+			continue
+		}
+		steps, err := m.steps("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if own := strings.Contains(m.SQL, "\nTTL "); own != (len(steps) == 1) {
+			t.Errorf("%s: %d statements, a TTL of its own: %t; add the table to Retention.rules", m.Name, len(steps), own)
+		}
+	}
+	text, err := os.ReadFile("../../docs/sizing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := DefaultRetention()
+	for key, days := range map[string]int{"raw_days": r.Raw, "node_days": r.Node, "lifecycle_days": r.Lifecycle, "links_days": r.Links, "verdicts_days": r.Verdicts} {
+		if line := fmt.Sprintf("\n| `%s` | %d |", key, days); !strings.Contains(string(text), line) {
+			t.Errorf("docs/sizing.md has no line%s", line)
+		}
 	}
 }
 
@@ -40,7 +71,7 @@ func TestEachKindExpires(t *testing.T) {
 		t.Fatalf("again: %v, %v", again, err)
 	}
 	// Merges would take what has expired already while it comes in: stop them until all is there.
-	tables := []string{"events", "links", "links_by_object", "verdicts", "states", "allocations", "whereabouts", "liveness", "steps"}
+	tables := []string{"events", "links", "links_by_object", "verdicts", "states", "allocations", "key_locations", "liveness", "steps"}
 	for _, table := range tables {
 		exec(t, conn, "SYSTEM STOP MERGES "+table)
 	}
@@ -71,7 +102,7 @@ func TestEachKindExpires(t *testing.T) {
 		{"events", "name IN ('allocation.state', 'task.state')", "ingested_time", r.Lifecycle, 2},
 		{"states", "1", "ingested_time", r.Lifecycle, 1},
 		{"allocations", "1", "last_ingested", r.Lifecycle, 1},
-		{"whereabouts", "1", "last_ingested", r.Lifecycle, 2},
+		{"key_locations", "1", "last_ingested", r.Lifecycle, 2},
 		{"steps", "1", "ended", r.Lifecycle, 1},
 		{"links", "1", "ingested_time", r.Links, 1},
 		{"links_by_object", "1", "ingested_time", r.Links, 1},
@@ -143,5 +174,19 @@ func TestRetentionIsReadInParts(t *testing.T) {
 	}
 	if err := yaml.Unmarshal([]byte("retention:\n  raw_days: 3\n  row_days: 4\n"), &c); err == nil || !strings.Contains(err.Error(), "line 3: there is no key row_days") {
 		t.Errorf("%v", err)
+	}
+}
+
+// The table in docs/sizing.md says what the code does.
+func TestSizingListsTheDefaults(t *testing.T) {
+	page, err := os.ReadFile("../../docs/sizing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := DefaultRetention()
+	for key, days := range map[string]int{"raw_days": r.Raw, "node_days": r.Node, "lifecycle_days": r.Lifecycle, "links_days": r.Links, "verdicts_days": r.Verdicts} {
+		if line := fmt.Sprintf("| `%s` | %d |", key, days); !strings.Contains(string(page), line) {
+			t.Errorf("docs/sizing.md has no line %q", line)
+		}
 	}
 }

@@ -17,7 +17,7 @@ func TestNoLookupScansTheTable(t *testing.T) {
 	if err := Migrate(t.Context(), conn, quiet); err != nil {
 		t.Fatal(err)
 	}
-	// 100,000 records in 156 granules: half of 500 allocations, half of nobody on 100 machines.
+	// 100,000 records in 156 granules: half of 500 allocations, half of nobody on 100 nodes.
 	if err := conn.Exec(t.Context(), `INSERT INTO events (key, signal, time, ingested_time, service, trace_id, workflow_id, allocation_id, node_id, node_instance_id, keys_rest)
 SELECT substring(lower(hex(MD5(toString(number)))), 1, 12), 'log', fromUnixTimestamp64Nano(1772445851000000000 + number * 1000000), now64(9), concat('svc-', toString(number % 7)),
 lower(hex(MD5(toString(intDiv(number, 10))))), concat('w-', toString(intDiv(number, 100))),

@@ -47,8 +47,8 @@ type ColumnStats struct {
 	BytesPerRow float64 `json:"bytes_per_row"`
 }
 
-// ReadStats asks the store. In a cluster it is about the replica that answers.
-func ReadStats(ctx context.Context, conn driver.Conn) (Stats, error) {
+// readStats asks the store. In a cluster it is about the replica that answers.
+func readStats(ctx context.Context, conn driver.Conn) (Stats, error) {
 	engines, err := engines(ctx, conn)
 	if err != nil {
 		return Stats{}, err

@@ -11,14 +11,14 @@ import (
 
 func TestStats(t *testing.T) {
 	conn := open(t, embeddedtest.DSN(t))
-	if _, err := ReadStats(t.Context(), conn); !errors.Is(err, ErrNoTables) {
+	if _, err := readStats(t.Context(), conn); !errors.Is(err, ErrNoTables) {
 		t.Fatalf("%v", err)
 	}
 	if err := Migrate(t.Context(), conn, quiet); err != nil {
 		t.Fatal(err)
 	}
 	exec(t, conn, "INSERT INTO events (key, signal, time, ingested_time, service, body) SELECT substring(MD5(toString(number)), 1, 12), 'log', now64(9), now64(9) - number, 's', toString(number) FROM numbers(1000)")
-	s, err := ReadStats(t.Context(), conn)
+	s, err := readStats(t.Context(), conn)
 	if err != nil {
 		t.Fatal(err)
 	}

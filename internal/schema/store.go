@@ -36,7 +36,7 @@ func (s *Store) Pending(ctx context.Context, cluster string) ([]Step, error) {
 	}
 	steps := make([]Step, 0, len(todo))
 	for _, m := range todo {
-		statements, err := m.statements(cluster)
+		statements, err := m.steps(cluster)
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +47,7 @@ func (s *Store) Pending(ctx context.Context, cluster string) ([]Step, error) {
 
 // Migrate brings the tables up to this binary.
 func (s *Store) Migrate(ctx context.Context, log *slog.Logger, cluster string) error {
-	all, err := Migrations()
+	all, err := migrations()
 	if err != nil {
 		return err
 	}
@@ -60,4 +60,4 @@ func (s *Store) Retain(ctx context.Context, log *slog.Logger, r Retention, clust
 }
 
 // Stats says what the store holds.
-func (s *Store) Stats(ctx context.Context) (Stats, error) { return ReadStats(ctx, s.conn) }
+func (s *Store) Stats(ctx context.Context) (Stats, error) { return readStats(ctx, s.conn) }

@@ -6,22 +6,23 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/otlp"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// enter reads what the records of a resource have in common.
-func (r *reading) enter(resource pcommon.Resource) {
-	r.resource, r.service, r.there, r.bad, r.explicit, r.ignored, r.bare = resource, "", 0, 0, false, false, -1
+// enterResource reads what the records of a resource have in common.
+func (r *batchReader) enterResource(resource pcommon.Resource) {
+	r.resource, r.service, r.present, r.bad, r.explicit, r.ignored, r.bare = resource, "", 0, 0, false, false, -1
 	r.inherits = nil
 	if !r.plainResource(resource.Attributes()) {
 		r.anyResource(resource.Attributes())
 	}
-	r.explicit = r.inherits.First(identity.Allocation) != "" && r.there&(1<<identity.Allocation) != 0
+	r.explicit = r.inherits.First(identity.Allocation) != "" && r.present&(1<<identity.Allocation) != 0
 }
 
 // plainResource reads a resource where it lies; false says that it is not an ordinary one.
-func (r *reading) plainResource(attrs pcommon.Map) bool {
+func (r *batchReader) plainResource(attrs pcommon.Map) bool {
 	r.reserve(2 * identity.MaxKeysPerRecord)
 	start := len(r.keys)
 	out := identity.Keys(r.keys[start:start:cap(r.keys)])
@@ -36,7 +37,7 @@ func (r *reading) plainResource(attrs pcommon.Map) bool {
 		case role.stamps == markStamped, role.baggage:
 			return false
 		case role.service && r.service == "":
-			r.service = valid(v.AsString())
+			r.service = otlp.Text(v.AsString())
 		case role.kind != identity.NoKind:
 			id := v.AsString()
 			if kinds&(1<<role.kind) != 0 || id != "" && id[0] == '[' {
@@ -47,7 +48,7 @@ func (r *reading) plainResource(attrs pcommon.Map) bool {
 				out = r.inherit(out, role.kind, id)
 			}
 		}
-		r.there |= role.stamps
+		r.present |= role.stamps
 	}
 	if others { // canonical names come first, here as everywhere
 		for name, v := range attrs.All() {
@@ -63,8 +64,8 @@ func (r *reading) plainResource(attrs pcommon.Map) bool {
 	return true
 }
 
-func (r *reading) inherit(out identity.Keys, kind identity.Kind, id string) identity.Keys {
-	switch id = valid(id); {
+func (r *batchReader) inherit(out identity.Keys, kind identity.Kind, id string) identity.Keys {
+	switch id = otlp.Text(id); {
 	case identity.ValidID(id):
 		return append(out, identity.Key{Kind: kind, ID: id})
 	case id != "":
@@ -74,23 +75,23 @@ func (r *reading) inherit(out identity.Keys, kind identity.Kind, id string) iden
 }
 
 // anyResource reads a resource as everywhere else.
-func (r *reading) anyResource(all pcommon.Map) {
-	r.service, r.there, r.bad = "", 0, 0
+func (r *batchReader) anyResource(all pcommon.Map) {
+	r.service, r.present, r.bad = "", 0, 0
 	var attrs record.Attrs
 	stamped := ""
 	for name, v := range all.All() {
 		role := r.p.names.role(name)
-		r.there |= role.stamps
+		r.present |= role.stamps
 		switch {
 		case role.stamps == markStamped:
 			stamped = v.AsString()
 		case name == semconv.ServiceName && r.service == "":
-			r.service = valid(v.AsString())
+			r.service = otlp.Text(v.AsString())
 		case role.kind != identity.NoKind || role.baggage:
-			attrs = append(attrs, record.Attr{Key: name, Value: valid(v.AsString())})
+			attrs = append(attrs, record.Attr{Key: name, Value: otlp.Text(v.AsString())})
 		}
 	}
-	attrs = slices.DeleteFunc(attrs, func(a record.Attr) bool { return listed(stamped, a.Key) }).Sort()
+	attrs = slices.DeleteFunc(attrs, func(a record.Attr) bool { return otlp.Listed(stamped, a.Key) }).Sort()
 	if len(attrs) > 0 {
 		r.inherits = r.p.profile.Keys(&record.Record{Service: r.service, Resource: attrs})
 	}

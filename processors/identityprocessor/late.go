@@ -14,10 +14,10 @@ import (
 	"github.com/faultline-io/faultline/internal/identity"
 )
 
-// Bounds of the sample. A place is given to another identifier when the one that waits there was
+// Bounds of the sample. A slot is given to another identifier when the one that waits there was
 // resolved, or has waited an hour.
 const (
-	latePlaces   = 4096
+	lateSlots    = 4096
 	latePatience = time.Hour
 	latePerBatch = 64 // unresolved records of a batch that are looked at
 	lateMaxKeys  = 8  // a record with more waits for these alone
@@ -32,10 +32,10 @@ type late struct {
 	links   metric.Int64Counter
 	delay   metric.Float64Histogram
 	seed    maphash.Seed
-	waiting [latePlaces]atomic.Uint64 // the identifier's hash, 0: free
+	waiting [lateSlots]atomic.Uint64 // the identifier's hash, 0: free
 
 	mu      sync.Mutex
-	records [latePlaces]unresolved
+	records [lateSlots]unresolved
 }
 
 // unresolved is what a record needs to be asked for again.
@@ -47,7 +47,7 @@ type unresolved struct {
 
 func newLate(x *identity.Index) *late { return &late{index: x, seed: maphash.MakeSeed()} }
 
-// note lets a record's identifiers wait, where there is a place. They may lie in memory of the batch.
+// note lets a record's identifiers wait, where a slot is free. They may lie in memory of the batch.
 func (l *late) note(keys identity.Keys, at, observed int64, now time.Time) {
 	strongest := identity.Key{}
 	for _, k := range keys {
@@ -59,31 +59,31 @@ func (l *late) note(keys identity.Keys, at, observed int64, now time.Time) {
 		return // nothing could ever resolve it
 	}
 	hash := maphash.Comparable(l.seed, strongest) | 1
-	place := hash >> 1 % latePlaces
-	if l.waiting[place].Load() == hash {
+	slot := hash >> 1 % lateSlots
+	if l.waiting[slot].Load() == hash {
 		return // it waits already
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.waiting[place].Load() != 0 && now.Sub(l.records[place].since) < latePatience {
+	if l.waiting[slot].Load() != 0 && now.Sub(l.records[slot].since) < latePatience {
 		return
 	}
 	keys = append(identity.Keys(nil), keys[:min(len(keys), lateMaxKeys)]...)
 	for i := range keys {
 		keys[i].ID = strings.Clone(keys[i].ID)
 	}
-	l.records[place] = unresolved{keys, at, observed, now}
-	l.waiting[place].Store(hash)
+	l.records[slot] = unresolved{keys, at, observed, now}
+	l.waiting[slot].Store(hash)
 }
 
 // sweep counts those that can be resolved by now.
 func (l *late) sweep(ctx context.Context, now time.Time) {
-	for place := range l.records {
-		if l.waiting[place].Load() == 0 {
+	for slot := range l.records {
+		if l.waiting[slot].Load() == 0 {
 			continue
 		}
 		l.mu.Lock()
-		u := l.records[place]
+		u := l.records[slot]
 		l.mu.Unlock()
 		r := l.index.Resolve(u.keys, u.at, u.observed)
 		if r.Via == identity.Unresolved {
@@ -93,8 +93,8 @@ func (l *late) sweep(ctx context.Context, now time.Time) {
 		l.links.Add(ctx, 1, via)
 		l.delay.Record(ctx, now.Sub(u.since).Seconds())
 		l.mu.Lock()
-		l.records[place] = unresolved{}
-		l.waiting[place].Store(0)
+		l.records[slot] = unresolved{}
+		l.waiting[slot].Store(0)
 		l.mu.Unlock()
 	}
 }

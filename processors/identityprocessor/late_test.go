@@ -1,6 +1,7 @@
 package identityprocessor
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -21,7 +22,7 @@ func lateProcessor(t *testing.T) (*bench, *identityProcessor) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.stop() })
+	t.Cleanup(func() { _ = p.Shutdown(context.Background()) })
 	return b, p
 }
 
@@ -53,12 +54,12 @@ func TestLateLinks(t *testing.T) {
 	if n := late(); n != 0 {
 		t.Errorf("%d late links, but nothing is resolved", n)
 	}
-	// The request is resolved by way of its correlation, the task by what the store tells, the first machine at its time and the second not.
+	// The request is resolved by way of its correlation, the task by what the store tells, the first node at its time and the second not.
 	p.pass(t, line(4, "api", attrs{"correlation_id": "c-1", "allocation_id": "a-1"}))
 	if n := late(); n != 2 { // r-1 and c-1
 		t.Errorf("%d late links, want 2", n)
 	}
-	for _, f := range []identity.Fact{
+	for _, f := range []identity.Link{
 		{Type: identity.Seen, Subject: identity.Key{Kind: identity.Task, ID: "t-1"}, Object: identity.Key{Kind: identity.Allocation, ID: "a-1"}},
 		{Type: identity.Opened, Subject: identity.Key{Kind: identity.Node, ID: "n-1"}, Object: identity.Key{Kind: identity.Allocation, ID: "a-1"}, From: int64(at(0))}, //nolint:gosec // a time of now
 		{Type: identity.Opened, Subject: identity.Key{Kind: identity.Node, ID: "n-2"}, Object: identity.Key{Kind: identity.Allocation, ID: "a-1"}, From: int64(at(9))}, //nolint:gosec // a time of now
@@ -118,7 +119,7 @@ func TestLateLinksAreBounded(t *testing.T) {
 	}
 	l.note(identity.Keys{{Kind: identity.Request, ID: "new"}}, 1, 1, now.Add(latePatience))
 	if !waits("new") {
-		t.Error("there is no place for what comes after an hour")
+		t.Error("there is no slot for what comes after an hour")
 	}
 }
 
@@ -143,7 +144,7 @@ func BenchmarkOwnMetrics(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer func() { _ = p.stop() }()
+	defer func() { _ = p.Shutdown(context.Background()) }()
 	l, now := p.telemetry.late, time.Now()
 	for i := range 1 << 20 { // every place is taken
 		l.note(identity.Keys{{Kind: identity.Request, ID: fmt.Sprint(i)}}, 1, 1, now)
@@ -163,7 +164,7 @@ func BenchmarkOwnMetrics(b *testing.B) {
 	})
 	b.Run("measure", func(b *testing.B) {
 		b.ReportAllocs()
-		read := []carried{{keys: keys, at: 1, observed: 1}}
+		read := []decoded{{keys: keys, at: 1, observed: 1}}
 		for b.Loop() {
 			p.measure(b.Context(), read)
 		}

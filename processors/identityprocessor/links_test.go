@@ -31,7 +31,7 @@ func newReplica(t *testing.T, dsn string) *replica {
 	b := newBench(t)
 	links := linkstore.DefaultConfig()
 	links.DSN, links.Interval, links.MaxBackoff = configopaque.String(dsn), 50*time.Millisecond, 200*time.Millisecond
-	links.WarmStart.MaxWait = 30 * time.Second // a busy machine's
+	links.WarmStart.MaxWait = 30 * time.Second // a busy computer's
 	b.cfg.Links = configoptional.Some(links)
 	r := &replica{bench: b, out: new(consumertest.LogsSink)}
 	var err error

@@ -1,6 +1,7 @@
 package identityprocessor
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"maps"
@@ -121,7 +122,7 @@ func TestMetricsTable(t *testing.T) {
 	if _, err := newObjects(p, set); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.stop(); err != nil {
+	if err := p.Shutdown(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	all := described(t)

@@ -1,7 +1,7 @@
 package identityprocessor
 
 import (
-	"math/bits"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,7 +13,6 @@ import (
 
 // role is what an attribute's name means to the processor.
 type role struct {
-	name      string
 	kind      identity.Kind // of identifier that the profile reads from it
 	canonical bool          // under its own name
 	stamps    uint32        // a bit for a name that stamping may add: 1<<kind, or one of the marks
@@ -32,32 +31,31 @@ const (
 )
 
 // names remembers the roles of attribute names: sources use few, in millions of records. Reading takes
-// no lock. The table does not grow beyond its bound; other names are worked out each time.
+// no lock: whoever adds a name replaces the whole table. It does not grow beyond its bound; other names are
+// worked out each time.
 type names struct {
 	profile *profile.Profile
 	mu      sync.Mutex // of whoever adds
-	used    int
-	slots   [nameSlots]atomic.Pointer[role]
+	known   atomic.Pointer[map[string]*role]
 }
 
 const (
-	nameSlots    = 4096 // a power of two
-	maxNames     = nameSlots / 2
+	maxNames     = 2048
 	maxNameBytes = 256
 )
 
+func newNames(p *profile.Profile) *names {
+	n := &names{profile: p}
+	n.known.Store(&map[string]*role{})
+	return n
+}
+
 // role gives the role of a name.
 func (n *names) role(name string) *role {
-	h := slotOf(name)
-	for ; ; h = (h + 1) % nameSlots {
-		r := n.slots[h].Load()
-		if r == nil {
-			return n.learn(name)
-		}
-		if r.name == name {
-			return r
-		}
+	if r := (*n.known.Load())[name]; r != nil {
+		return r
 	}
+	return n.learn(name)
 }
 
 func (n *names) learn(name string) *role {
@@ -67,20 +65,14 @@ func (n *names) learn(name string) *role {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.used >= maxNames {
+	known := *n.known.Load()
+	if len(known) >= maxNames {
 		return r
 	}
-	r.name = strings.Clone(name)
-	for h := slotOf(name); ; h = (h + 1) % nameSlots {
-		switch known := n.slots[h].Load(); {
-		case known == nil:
-			n.slots[h].Store(r)
-			n.used++
-			return r
-		case known.name == name:
-			return known
-		}
-	}
+	known = maps.Clone(known)
+	known[strings.Clone(name)] = r
+	n.known.Store(&known)
+	return r
 }
 
 func (n *names) make(name string) *role {
@@ -105,26 +97,4 @@ func (n *names) make(name string) *role {
 	}
 	r.plain = r.stamps == 0 && r.kind == identity.NoKind && !r.event && !r.baggage && !r.value && !r.service
 	return r
-}
-
-// slotOf mixes a name's length and both its ends: attribute names differ there.
-func slotOf(s string) uint32 {
-	h := uint64(len(s)) //nolint:gosec // a length
-	if n := len(s); n >= 8 {
-		h ^= eight(s) ^ bits.RotateLeft64(eight(s[n-8:]), 23)
-	} else {
-		for i := range n {
-			h = h<<8 ^ uint64(s[i])
-		}
-	}
-	h *= 0x9e3779b97f4a7c15
-	h ^= h >> 29
-	h *= 0x9e3779b97f4a7c15
-	return uint32(h>>40) % nameSlots
-}
-
-// eight reads the first eight bytes; the compiler makes one load of it.
-func eight(s string) uint64 {
-	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }

@@ -2,32 +2,31 @@ package identityprocessor
 
 import (
 	"encoding/hex"
-	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/otlp"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // log reads one log record; false says that it is not an ordinary one.
-func (r *reading) log(lr plog.LogRecord) bool {
-	c := carried{like: -1, at: nanos(lr.Timestamp()), observed: nanos(lr.ObservedTimestamp())}
+func (r *batchReader) log(lr plog.LogRecord) bool {
+	c := decoded{sameAs: -1, at: otlp.Nanos(lr.Timestamp()), observed: otlp.Nanos(lr.ObservedTimestamp())}
 	return r.ordinary(c, record.Log, lr.EventName(), lr.Attributes(), lr.TraceID(), lr.Body())
 }
 
-func (r *reading) span(sp ptrace.Span) bool {
-	c := carried{like: -1, at: nanos(sp.StartTimestamp()), observed: nanos(sp.EndTimestamp())}
+func (r *batchReader) span(sp ptrace.Span) bool {
+	c := decoded{sameAs: -1, at: otlp.Nanos(sp.StartTimestamp()), observed: otlp.Nanos(sp.EndTimestamp())}
 	return r.ordinary(c, record.Span, "", sp.Attributes(), sp.TraceID(), pcommon.Value{})
 }
 
-func (r *reading) ordinary(c carried, signal record.Signal, event string, attrs pcommon.Map, trace pcommon.TraceID, body pcommon.Value) bool {
+func (r *batchReader) ordinary(c decoded, signal record.Signal, event string, attrs pcommon.Map, trace pcommon.TraceID, body pcommon.Value) bool {
 	r.reserve(2 * identity.MaxKeysPerRecord)
 	start := len(r.keys)
 	out := identity.Keys(r.keys[start:start:cap(r.keys)])
@@ -38,7 +37,7 @@ func (r *reading) ordinary(c carried, signal record.Signal, event string, attrs 
 		if role.plain {
 			continue
 		}
-		c.there |= role.stamps
+		c.present |= role.stamps
 		values = values || role.value
 		switch {
 		case role.stamps == markStamped:
@@ -53,7 +52,7 @@ func (r *reading) ordinary(c carried, signal record.Signal, event string, attrs 
 				return false
 			}
 			kinds |= 1 << role.kind
-			if id = valid(id); identity.ValidID(id) {
+			if id = otlp.Text(id); identity.ValidID(id) {
 				out = append(out, identity.Key{Kind: role.kind, ID: id})
 			} else if id != "" {
 				bad++
@@ -64,10 +63,10 @@ func (r *reading) ordinary(c carried, signal record.Signal, event string, attrs 
 		return false
 	}
 	if stamped != "" {
-		if kinds != c.there&kinds || bad > 0 {
+		if kinds != c.present&kinds || bad > 0 {
 			return false // identifiers under other names
 		}
-		out = slices.DeleteFunc(out, func(k identity.Key) bool { return listed(stamped, k.Kind.Attribute()) })
+		out = slices.DeleteFunc(out, func(k identity.Key) bool { return otlp.Listed(stamped, k.Kind.Attribute()) })
 	}
 	own := len(out)
 	if own == 0 && !values && trace.IsEmpty() && r.silent(signal, body) {
@@ -81,7 +80,7 @@ func (r *reading) ordinary(c carried, signal record.Signal, event string, attrs 
 	if values && signal == record.Log {
 		for name, v := range attrs.All() {
 			if r.p.names.role(name).value {
-				out = r.p.profile.FromValue(out, r.service, name, valid(v.AsString()))
+				out = r.p.profile.FromValue(out, r.service, name, otlp.Text(v.AsString()))
 			}
 		}
 	}
@@ -90,7 +89,7 @@ func (r *reading) ordinary(c carried, signal record.Signal, event string, attrs 
 	}
 	if signal == record.Log && body.Type() != pcommon.ValueTypeEmpty {
 		var ok bool
-		if out, ok = r.fromLine(out, valid(body.AsString())); !ok {
+		if out, ok = r.fromLine(out, otlp.Text(body.AsString())); !ok {
 			out = out[:0]
 			r.ignored = true
 		}
@@ -107,7 +106,7 @@ func (r *reading) ordinary(c carried, signal record.Signal, event string, attrs 
 }
 
 // silent says, for next to nothing, that a record has no line to read or one that holds nothing.
-func (r *reading) silent(signal record.Signal, body pcommon.Value) bool {
+func (r *batchReader) silent(signal record.Signal, body pcommon.Value) bool {
 	if signal != record.Log || body.Type() == pcommon.ValueTypeEmpty {
 		return true
 	}
@@ -115,10 +114,10 @@ func (r *reading) silent(signal record.Signal, body pcommon.Value) bool {
 }
 
 // add takes a record with what it carries.
-func (r *reading) add(c carried, keys identity.Keys, found identity.Subjects, bad int64) bool {
-	c.keys, c.found, c.service, c.there = keys, found, r.service, c.there|r.there
+func (r *batchReader) add(c decoded, keys identity.Keys, found identity.Subjects, bad int64) bool {
+	c.keys, c.found, c.service, c.present = keys, found, r.service, c.present|r.present
 	if r.explicit {
-		c.there |= markVia
+		c.present |= markVia
 	}
 	if c.at == 0 {
 		c.at = c.observed
@@ -131,21 +130,21 @@ func (r *reading) add(c carried, keys identity.Keys, found identity.Subjects, ba
 	}
 	r.t.clock(c.at, r.service)
 	if len(keys) > 0 && len(keys) == len(r.inherits) && &keys[0] == &r.inherits[0] { // it says what its resource says
-		if c.like = r.bare; c.like < 0 {
+		if c.sameAs = r.bare; c.sameAs < 0 {
 			r.bare = len(r.records)
 		}
 	}
-	if c.like < 0 {
+	if c.sameAs < 0 {
 		c.print = r.p.index.Print(c.keys)
 	} else {
-		c.print = r.records[c.like].print
+		c.print = r.records[c.sameAs].print
 	}
 	r.records = append(r.records, c)
 	return true
 }
 
 // fromLine adds what stands in the text of a line; false where the profile ignores the whole record.
-func (r *reading) fromLine(out identity.Keys, line string) (identity.Keys, bool) {
+func (r *batchReader) fromLine(out identity.Keys, line string) (identity.Keys, bool) {
 	if line == "" {
 		return out, true
 	}
@@ -153,7 +152,7 @@ func (r *reading) fromLine(out identity.Keys, line string) (identity.Keys, bool)
 }
 
 // hex writes a trace's id into memory of the whole batch.
-func (r *reading) hex(id pcommon.TraceID) string {
+func (r *batchReader) hex(id pcommon.TraceID) string {
 	if id == r.trace && r.traceID != "" {
 		return r.traceID
 	}
@@ -176,28 +175,4 @@ func implies(event string) bool {
 		return true
 	}
 	return false
-}
-
-// listed says whether a name stands in a list of names.
-func listed(list, name string) bool {
-	for one := range strings.SplitSeq(list, ",") {
-		if one == name && one != "" {
-			return true
-		}
-	}
-	return false
-}
-
-func valid(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
-
-func nanos(t pcommon.Timestamp) int64 {
-	if t > math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(t)
 }

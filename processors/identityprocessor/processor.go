@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
@@ -31,10 +32,6 @@ type identityProcessor struct {
 
 	cancel context.CancelFunc
 	done   sync.WaitGroup
-
-	// Under the factory's lock.
-	pipelines int
-	started   bool
 }
 
 func newProcessor(cfg *Config, set processor.Settings) (*identityProcessor, error) {
@@ -47,7 +44,7 @@ func newProcessor(cfg *Config, set processor.Settings) (*identityProcessor, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &identityProcessor{profile: p, names: &names{profile: p}, index: x, telemetry: t, now: time.Now}
+	out := &identityProcessor{profile: p, names: newNames(p), index: x, telemetry: t, now: time.Now}
 	if cfg.Links.HasValue() {
 		if out.links, err = linkstore.New(cfg.Links.Get(), x, set.TelemetrySettings); err != nil {
 			return nil, errors.Join(fmt.Errorf("links: %w", err), t.stop())
@@ -56,8 +53,8 @@ func newProcessor(cfg *Config, set processor.Settings) (*identityProcessor, erro
 	return out, nil
 }
 
-// start waits for a warm start, within its bounds.
-func (p *identityProcessor) start(ctx context.Context) error {
+// Start waits for a warm start, within its bounds.
+func (p *identityProcessor) Start(ctx context.Context, _ component.Host) error {
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	p.cancel = cancel
 	p.done.Go(func() { p.telemetry.late.watch(run) })
@@ -67,7 +64,8 @@ func (p *identityProcessor) start(ctx context.Context) error {
 	return p.links.Start(ctx)
 }
 
-func (p *identityProcessor) stop() error {
+// Shutdown waits for what Start began.
+func (p *identityProcessor) Shutdown(context.Context) error {
 	if p.cancel != nil {
 		p.cancel()
 		p.done.Wait()
@@ -82,7 +80,7 @@ func (p *identityProcessor) stop() error {
 // not matter.
 func (p *identityProcessor) logs(ctx context.Context, ld plog.Logs) (plog.Logs, error) {
 	observed := pcommon.NewTimestampFromTime(p.now())
-	t := p.telemetry.batch(observed, ld.LogRecordCount())
+	t := p.telemetry.batch(observed)
 	defer t.report(ctx)
 	for _, rl := range ld.ResourceLogs().All() {
 		for _, sl := range rl.ScopeLogs().All() {
@@ -96,9 +94,9 @@ func (p *identityProcessor) logs(ctx context.Context, ld plog.Logs) (plog.Logs, 
 			}
 		}
 	}
-	reading := p.read(ld.LogRecordCount(), t)
-	defer reading.done()
-	read := reading.logs(ld)
+	reader := p.read(ld.LogRecordCount(), t)
+	defer reader.done()
+	read := reader.logs(ld)
 	p.measure(ctx, read)
 	i := 0
 	for _, rl := range ld.ResourceLogs().All() {
@@ -114,11 +112,11 @@ func (p *identityProcessor) logs(ctx context.Context, ld plog.Logs) (plog.Logs, 
 }
 
 func (p *identityProcessor) traces(ctx context.Context, td ptrace.Traces) (ptrace.Traces, error) {
-	t := p.telemetry.batch(pcommon.NewTimestampFromTime(p.now()), td.SpanCount())
+	t := p.telemetry.batch(pcommon.NewTimestampFromTime(p.now()))
 	defer t.report(ctx)
-	reading := p.read(td.SpanCount(), t)
-	defer reading.done()
-	read := reading.spans(td)
+	reader := p.read(td.SpanCount(), t)
+	defer reader.done()
+	read := reader.spans(td)
 	p.measure(ctx, read)
 	i := 0
 	for _, rs := range td.ResourceSpans().All() {
@@ -136,7 +134,7 @@ func (p *identityProcessor) traces(ctx context.Context, td ptrace.Traces) (ptrac
 // metrics stamps resources. Their points lie at different times: a resource is stamped where it was the
 // same allocation's at the first and at the last of them.
 func (p *identityProcessor) metrics(ctx context.Context, md pmetric.Metrics) (pmetric.Metrics, error) {
-	t := p.telemetry.batch(pcommon.NewTimestampFromTime(p.now()), md.ResourceMetrics().Len())
+	t := p.telemetry.batch(pcommon.NewTimestampFromTime(p.now()))
 	defer t.report(ctx)
 	read := p.readResources(md)
 	for i, rm := range md.ResourceMetrics().All() {
@@ -155,7 +153,7 @@ func (p *identityProcessor) metrics(ctx context.Context, md pmetric.Metrics) (pm
 }
 
 // measure times the look-up of one record of a batch. The batch makes it once more than it would have.
-func (p *identityProcessor) measure(ctx context.Context, read []carried) {
+func (p *identityProcessor) measure(ctx context.Context, read []decoded) {
 	if len(read) == 0 {
 		return
 	}
@@ -169,7 +167,7 @@ func (p *identityProcessor) measure(ctx context.Context, read []carried) {
 }
 
 // miss shows the record that was resolved last to late, if nothing resolved it.
-func (p *identityProcessor) miss(c *carried, t *tally) {
+func (p *identityProcessor) miss(c *decoded, t *batchStats) {
 	if !t.missed || t.noticed >= latePerBatch {
 		return
 	}

@@ -135,10 +135,10 @@ func TestStamp(t *testing.T) {
 			attrs{"allocation_id": "a-1", "identity_via": "workflow", "identity_stamped": "allocation_id"},
 		},
 		{
-			"a machine at its time", []func(plog.ResourceLogs){assigned}, attrs{"node_id": "n-1"}, 5,
+			"a node at its time", []func(plog.ResourceLogs){assigned}, attrs{"node_id": "n-1"}, 5,
 			attrs{"allocation_id": "a-1", "identity_via": "node", "identity_stamped": "allocation_id"},
 		},
-		{"a machine before its time", []func(plog.ResourceLogs){assigned}, attrs{"node_id": "n-1"}, -5, attrs{}},
+		{"a node before its time", []func(plog.ResourceLogs){assigned}, attrs{"node_id": "n-1"}, -5, attrs{}},
 		{"nobody's", nil, attrs{"node_id": "n-1"}, 0, attrs{}},
 		{
 			"two that disagree",
@@ -338,7 +338,7 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	for reason, want := range map[string]int64{"kind": 1, "interval": 1, "time": 1} {
-		if n := b.sum("faultline_identity_facts_refused_total", reason); n != want {
+		if n := b.sum("faultline_identity_links_refused_total", reason); n != want {
 			t.Errorf("%s counted %d times, want %d", reason, n, want)
 		}
 	}

@@ -10,25 +10,25 @@ import (
 )
 
 // readResources gives what every metric resource carries; a resource makes no statements.
-func (p *identityProcessor) readResources(md pmetric.Metrics) []carried {
+func (p *identityProcessor) readResources(md pmetric.Metrics) []decoded {
 	bare := plog.NewLogs() // each resource with a record of nothing, so that it is read as everywhere else
 	for _, rm := range md.ResourceMetrics().All() {
 		rl := bare.ResourceLogs().AppendEmpty()
 		rm.Resource().CopyTo(rl.Resource())
 		rl.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
 	}
-	out := make([]carried, 0, md.ResourceMetrics().Len())
+	out := make([]decoded, 0, md.ResourceMetrics().Len())
 	otlp.Logs(bare, func(r *record.Record) bool {
 		keys := p.profile.Keys(r)
 		p.index.AddSeen(keys)
-		out = append(out, carried{keys: keys, print: p.index.Print(keys), service: r.Service, there: p.there(md.ResourceMetrics().At(len(out)).Resource().Attributes())})
+		out = append(out, decoded{keys: keys, print: p.index.Print(keys), service: r.Service, present: p.present(md.ResourceMetrics().At(len(out)).Resource().Attributes())})
 		return true
 	})
 	return out
 }
 
-// there says which of the names that stamping may add are in a map.
-func (p *identityProcessor) there(m pcommon.Map) (names uint32) {
+// present says which of the names that stamping may add are in a map.
+func (p *identityProcessor) present(m pcommon.Map) (names uint32) {
 	for name := range m.All() {
 		names |= p.names.role(name).stamps
 	}

@@ -9,25 +9,28 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// stamped are the identifiers that a record gets under their canonical names, in this order: the five,
-// then whatever it carries under another name. A trace has a field of its own.
-var stamped = [...]identity.Kind{
-	identity.Allocation, identity.Workflow, identity.Correlation, identity.Node, identity.NodeInstance,
-	identity.Request, identity.Task, identity.Claim, identity.Boot, identity.Outbox, identity.Resource, identity.ProviderJob,
-}
+// stamped are the identifiers that a record gets under their canonical names, in this order. A trace has a field of its own.
+var stamped = func() (kinds []identity.Kind) {
+	for kind := range identity.Kinds() {
+		if kind.Storage() != identity.InField {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}()
 
 // stamp resolves one record and adds what it lacks to its attributes. An attribute that is there, on
 // the record or on its resource, stays as it is. What is added is listed, so that a reader can tell it
 // from what the emitter said; a record that was stamped before keeps its list.
-func (p *identityProcessor) stamp(attrs pcommon.Map, c *carried, t *tally) {
+func (p *identityProcessor) stamp(attrs pcommon.Map, c *decoded, t *batchStats) {
 	r := p.answer(c)
 	t.resolved(r, c.service)
 
-	var ids [len(stamped)]string
-	var adds uint32 // kinds
-	room := 0
-	lacks := (c.kinds() | kindsOf(r)) &^ c.there
-	for i, kind := range stamped {
+	var ids [identity.MaxKinds]string // by their kind
+	var adds uint32                   // kinds
+	n := 0
+	lacks := (c.kinds() | kindsOf(r)) &^ c.present
+	for _, kind := range stamped {
 		if lacks&(1<<kind) == 0 {
 			continue
 		}
@@ -36,35 +39,43 @@ func (p *identityProcessor) stamp(attrs pcommon.Map, c *carried, t *tally) {
 			id = c.keys.First(kind)
 		}
 		if id != "" {
-			ids[i] = id
+			ids[kind] = id
 			adds |= 1 << kind
-			room++
+			n++
 		}
 	}
-	via := r.Via != identity.Unresolved && c.there&markVia == 0
-	conflict := len(r.Conflicts) > 0 && c.there&markConflict == 0
+	via := r.Via != identity.Unresolved && c.present&markVia == 0
+	conflict := len(r.Conflicts) > 0 && c.present&markConflict == 0
 	if !via && !conflict && adds == 0 {
 		return
 	}
-	to := t.room(attrs, room+count(adds != 0 && c.there&markStamped == 0)+count(via)+count(conflict))
+	attrs.EnsureCapacity(attrs.Len() + n + count(adds != 0) + count(via) + count(conflict)) // grown once, to what is needed
 	if adds != 0 {
-		for i, kind := range stamped {
+		for _, kind := range stamped {
 			if adds&(1<<kind) != 0 {
-				to.put(kind.Attribute(), ids[i])
+				attrs.PutStr(kind.Attribute(), ids[kind])
 			}
 		}
-		to.list(t.list(adds), c.there&markStamped != 0)
+		putStamped(attrs, t.list(adds))
 	}
 	if via {
-		to.put(semconv.IdentityVia, string(r.Via))
+		attrs.PutStr(semconv.IdentityVia, string(r.Via))
 	}
 	if conflict {
-		to.put(semconv.IdentityConflict, conflictText(r.Conflicts))
+		attrs.PutStr(semconv.IdentityConflict, conflictText(r.Conflicts))
 	}
 }
 
+// putStamped lists what was stamped, after what was stamped before.
+func putStamped(attrs pcommon.Map, names string) {
+	if before, ok := attrs.Get(semconv.IdentityStamped); ok && before.AsString() != "" {
+		names = before.AsString() + "," + names
+	}
+	attrs.PutStr(semconv.IdentityStamped, names)
+}
+
 // answer is whose the record was: what was answered before, where that still holds, else worked out.
-func (p *identityProcessor) answer(c *carried) *identity.Resolution {
+func (p *identityProcessor) answer(c *decoded) *identity.Resolution {
 	if c.answer != nil && p.index.Holds(c.answer) {
 		if r := c.answer.At(c.at); r != nil {
 			return r
@@ -82,7 +93,7 @@ func count(b bool) int {
 }
 
 // list names the kinds that were added; the same few combinations come again and again.
-func (t *tally) list(adds uint32) string {
+func (t *batchStats) list(adds uint32) string {
 	if adds == t.lastAdds {
 		return t.lastList
 	}
@@ -97,7 +108,7 @@ func (t *tally) list(adds uint32) string {
 }
 
 // kinds is a bit for each kind of identifier that the record carries.
-func (c *carried) kinds() (kinds uint32) {
+func (c *decoded) kinds() (kinds uint32) {
 	for i := range c.keys {
 		kinds |= 1 << c.keys[i].Kind
 	}

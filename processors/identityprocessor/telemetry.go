@@ -29,13 +29,13 @@ type telemetry struct {
 	registration                                    metric.Registration
 
 	mu       sync.Mutex
-	told     map[string]bool // what was logged: each kind once
+	logged   map[string]bool // what was logged: each kind once
 	services map[string]bool
 }
 
 func newTelemetry(set component.TelemetrySettings, x *identity.Index) (*telemetry, error) {
 	meter := set.MeterProvider.Meter(scopeName)
-	t := &telemetry{log: set.Logger, told: map[string]bool{}, services: map[string]bool{}, late: newLate(x)}
+	t := &telemetry{log: set.Logger, logged: map[string]bool{}, services: map[string]bool{}, late: newLate(x)}
 	var errs []error
 	counter := func(to *metric.Int64Counter, name, unit, what string) {
 		var err error
@@ -45,7 +45,7 @@ func newTelemetry(set component.TelemetrySettings, x *identity.Index) (*telemetr
 	counter(&t.resolved, "faultline_identity_resolved_total", "{record}", "Records whose allocation was found, by how.")
 	counter(&t.unresolved, "faultline_identity_unresolved_total", "{record}", "Records whose allocation is not known yet, by service.")
 	counter(&t.conflicts, "faultline_identity_conflicts_total", "{record}", "Records whose identifiers lead to different allocations.")
-	counter(&t.refused, "faultline_identity_facts_refused_total", "{fact}", "Bindings that cannot be true, by reason.")
+	counter(&t.refused, "faultline_identity_links_refused_total", "{link}", "Links that cannot be true, by reason.")
 	counter(&t.badIn, "faultline_identity_bad_input_total", "{record}", "Records with something that cannot be meant, by reason; they are passed on.")
 	counter(&t.late.links, "faultline_identity_late_links_total", "{link}", "Identifiers of unresolved records that something learnt afterwards resolves, by how; of a sample, each once.")
 	histogram := func(to *metric.Float64Histogram, name, what string, bounds ...float64) {
@@ -77,8 +77,8 @@ func observeIndex(meter metric.Meter, x *identity.Index) (metric.Registration, e
 	}
 	evicted := counter("faultline_identity_index_evicted_total", "{subject}", "Identifiers that were forgotten to make room.")
 	full := counter("faultline_identity_index_full_total", "{subject}", "Identifiers that were not remembered because max_subjects was reached.")
-	trimmed := counter("faultline_identity_index_trimmed_total", "{fact}", "Bindings that were forgotten because their identifier had hundreds of them.")
-	tangled := counter("faultline_identity_index_tangled_total", "{lookup}", "Look-ups that were given up because bindings led to ever more bindings.")
+	trimmed := counter("faultline_identity_index_trimmed_total", "{link}", "Links that were forgotten because their identifier had hundreds of them.")
+	tangled := counter("faultline_identity_index_tangled_total", "{lookup}", "Look-ups that were given up because links led to ever more links.")
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
@@ -98,8 +98,8 @@ func (t *telemetry) stop() error { return t.registration.Unregister() }
 // once logs a kind of trouble the first time.
 func (t *telemetry) once(kind, message string, fields ...zap.Field) {
 	t.mu.Lock()
-	first := !t.told[kind]
-	t.told[kind] = true
+	first := !t.logged[kind]
+	t.logged[kind] = true
 	t.mu.Unlock()
 	if first {
 		t.log.Warn(message, append(fields, zap.String("note", "logged once; the metrics count"))...)
@@ -120,8 +120,8 @@ func (t *telemetry) serviceLabel(service string) string {
 	return service
 }
 
-func (t *telemetry) batch(now pcommon.Timestamp, records int) *tally {
-	return &tally{telemetry: t, slabs: pdata.fits, slab: slab{left: records}, now: int64(now), bads: map[string]int64{}, refusals: map[string]int64{}} //nolint:gosec // the clock's
+func (t *telemetry) batch(now pcommon.Timestamp) *batchStats {
+	return &batchStats{telemetry: t, now: int64(now), bads: map[string]int64{}, refusals: map[string]int64{}} //nolint:gosec // the clock's
 }
 
 func add(ctx context.Context, c metric.Int64Counter, n int64, key, value string) {

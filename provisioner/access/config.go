@@ -28,7 +28,7 @@ type OIDC struct {
 	CAFile string            `yaml:"ca_file,omitempty"` // who vouches for the issuer's certificate; absent: this system's authorities
 }
 
-// Enabled says whether callers must show who they are.
+// Enabled reports whether callers must show who they are.
 func (c Config) Enabled() bool { return len(c.Tokens) > 0 || c.TokenFile != "" || c.OIDC.Issuer != "" }
 
 // Validate names the key that is wrong.
@@ -65,7 +65,7 @@ func (c OIDC) validate() error {
 	return errors.Join(all...)
 }
 
-// Guards says whether it is safe to listen on address with this configuration: what is reached from other
+// Guards reports whether it is safe to listen on address with this configuration: what is reached from other
 // machines wants access control.
 func (c Config) Guards(key, address string) error {
 	if c.Enabled() || Loopback(address) {
@@ -75,7 +75,7 @@ func (c Config) Guards(key, address string) error {
 		"configure access (access.tokens, access.token_file or access.oidc), or listen on 127.0.0.1", key, address)
 }
 
-// Loopback says whether only this machine reaches a host:port.
+// Loopback reports whether only this machine reaches a host:port.
 func Loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -48,7 +48,7 @@ func (d *Denial) Error() string {
 	return string(d.Reason) + ": " + d.Detail
 }
 
-// Unknown says whether it isn't known who calls: another token may help, another role would not.
+// Unknown reports whether it isn't known who calls: another token may help, another role would not.
 func (d *Denial) Unknown() bool {
 	switch d.Reason {
 	case TokenMissing, TokenUnknown, TokenExpired, TokenAudience:

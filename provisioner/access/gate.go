@@ -41,7 +41,7 @@ func Open(c Config, now func() time.Time) (*Gate, error) {
 	return g, nil
 }
 
-// Enabled says whether callers must show who they are.
+// Enabled reports whether callers must show who they are.
 func (g *Gate) Enabled() bool { return g != nil && (g.static != nil || g.oidc != nil) }
 
 // Admit says who sent a request, if that one has at least the role. The error is a *Denial.
@@ -76,7 +76,7 @@ func (g *Gate) identify(r *http.Request) (Principal, error) {
 	return g.static.principal(secret, g.now())
 }
 
-// foreign says whether a browser sent the request for a page that is not of this machine. Where nobody is
+// foreign reports whether a browser sent the request for a page that is not of this machine. Where nobody is
 // asked for a token, any page that an operator looks at could speak to the API otherwise.
 func foreign(r *http.Request) bool {
 	origin := r.Header.Get("Origin")

@@ -114,7 +114,7 @@ func (i *issuer) principal(ctx context.Context, raw string) (Principal, error) {
 	return p, nil
 }
 
-// plausible says whether a name can stand in the audit log.
+// plausible reports whether a name can stand in the audit log.
 func plausible(name string) bool {
 	return name != "" && len(name) <= 256 && !strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f })
 }

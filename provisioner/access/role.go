@@ -13,7 +13,7 @@ const (
 	Nobody   Role = iota
 	Viewer        // reads
 	Operator      // moves what is stuck, within what the platform proves by itself
-	Admin         // overrules it: forces, vouches for what no machine can prove, hands out identities
+	Admin         // overrules it: forces, vouches for what no software can prove, hands out identities
 )
 
 var roleNames = [...]string{"nobody", "viewer", "operator", "admin"}
@@ -46,5 +46,5 @@ type Principal struct {
 	Via     string // how it is known: "token kim", "oidc https://issuer", or "open"
 }
 
-// Open says whether access is not controlled, so that the caller's own word is all there is.
+// Open reports whether access is not controlled, so that the caller's own word is all there is.
 func (p Principal) Open() bool { return p.Subject == "" }

@@ -15,46 +15,46 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
-// Agent is one process on one machine.
+// Agent is one process on one node.
 type Agent struct {
-	config Config
-	says   Voice
-	voices func(...slog.Attr) Voice
-	worker Worker
-	write  func(string, []byte) error
-	clock  *clock
-	way    *way
-	folder *folder
-	self   installation
-	cert   atomic.Pointer[tls.Certificate]
+	config     Config
+	emitter    Emitter
+	newEmitter func(...slog.Attr) Emitter
+	worker     Worker
+	write      func(string, []byte) error
+	clock      *clock
+	client     *client
+	folder     *folder
+	self       identity
+	cert       atomic.Pointer[tls.Certificate]
 }
 
 // New makes an agent that has not started.
-func New(c Config, m Machine, w Worker) (*Agent, error) {
+func New(c Config, m Host, w Worker) (*Agent, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if m.Says == nil {
-		m.Says = func(...slog.Attr) Voice { return (*telemetry.Source)(nil) }
+	if m.NewEmitter == nil {
+		m.NewEmitter = func(...slog.Attr) Emitter { return (*telemetry.Emitter)(nil) }
 	}
-	a := &Agent{config: c, voices: m.Says, worker: w, write: m.Write, clock: newClock(m.Now)}
-	a.says = a.voice()
+	a := &Agent{config: c, newEmitter: m.NewEmitter, worker: w, write: m.Write, clock: newClock(m.Now)}
+	a.emitter = a.currentEmitter()
 	present := a.cert.Load
 	if m.Certificate != nil {
 		present = func() *tls.Certificate { return m.Certificate(a.cert.Load()) }
 	}
-	a.way = newWay(c, m, a.clock, present)
+	a.client = newClient(c, m, a.clock, present)
 	return a, nil
 }
 
-// voice speaks with what is known of the agent.
-func (a *Agent) voice() Voice {
+// currentEmitter has what is known of the agent in its resource.
+func (a *Agent) currentEmitter() Emitter {
 	attrs := []slog.Attr{slog.String(semconv.HostName, a.config.Name), slog.String(semconv.NodeID, a.config.Name), slog.String(semconv.BootID, a.config.BootID)}
 	if a.self.InstanceID != "" {
 		attrs[1] = slog.String(semconv.NodeID, a.self.NodeID)
 		attrs = append(attrs, slog.String(semconv.NodeInstanceID, a.self.InstanceID))
 	}
-	return a.voices(attrs...)
+	return a.newEmitter(attrs...)
 }
 
 // Run is the agent's life. It ends with ctx, then without an error, or when its folder cannot be read. An agent
@@ -64,7 +64,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { _ = a.folder.close() }()
-	defer a.way.transport.CloseIdleConnections()
+	defer a.client.transport.CloseIdleConnections()
 	if err := a.identify(ctx); err != nil || a.self.InstanceID == "" {
 		return err
 	}
@@ -72,7 +72,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	defer stop()
-	beside.Go(func() { a.says.Beat(ctx, "", a.config.Heartbeat) })
+	beside.Go(func() { a.emitter.Heartbeat(ctx, "", a.config.Heartbeat) })
 	beside.Go(func() { a.heartbeats(ctx) })
 	beside.Go(func() { a.renewals(ctx) })
 	return a.serve(ctx)
@@ -80,13 +80,13 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 
 // serve claims tasks and does them, one at a time, first the one that an earlier run left.
 func (a *Agent) serve(ctx context.Context) error {
-	var w work
+	var w claimedWork
 	left, err := a.folder.read(workFile, &w)
 	if err != nil {
 		return err
 	}
 	if left {
-		a.says.Log(a.context(ctx, w.Task), telemetry.Info, fmt.Sprintf("task %s goes on after %d finished steps, fence %d", w.Task.Type, w.Done, w.Task.Fence))
+		a.emitter.Log(a.context(ctx, w.Task), telemetry.Info, fmt.Sprintf("task %s goes on after %d finished steps, fence %d", w.Task.Type, w.Done, w.Task.Fence))
 	}
 	for wait := a.config.Retry; ctx.Err() == nil; {
 		if !left {
@@ -99,7 +99,7 @@ func (a *Agent) serve(ctx context.Context) error {
 			if wait = a.config.Retry; t.TaskID == "" {
 				continue
 			}
-			w = work{Task: t}
+			w = claimedWork{Task: t}
 			if err := a.folder.put(workFile, w); err != nil {
 				w.Result = a.result(t, Failure{ioError, err.Error()})
 			}
@@ -118,38 +118,38 @@ func (a *Agent) claim(ctx context.Context) (t rest.Task, err error) {
 	path := fmt.Sprintf("/internal/v1/nodes/%s/tasks/wait?resume=true&timeout=%s", a.self.NodeID, a.config.Poll)
 	err = a.request(ctx, "claim", a.config.Poll, http.MethodGet, path, nil, &t)
 	if err != nil && ctx.Err() == nil {
-		a.says.Log(ctx, telemetry.Error, "claim task: "+err.Error(), slog.String(semconv.ErrorType, "claim"))
+		a.emitter.Log(ctx, telemetry.Error, "claim task: "+err.Error(), slog.String(semconv.ErrorType, "claim"))
 	}
 	return t, err
 }
 
 // request is one call with a span and a request id of its own.
 func (a *Agent) request(ctx context.Context, name string, longer time.Duration, method, path string, in, out any) error {
-	opCtx, span := a.says.Start(telemetry.With(ctx, semconv.RequestID, telemetry.NewID("r")), name, telemetry.Client)
+	opCtx, span := a.emitter.Start(telemetry.With(ctx, semconv.RequestID, telemetry.NewID("r")), name, telemetry.Client)
 	defer span.End()
 	opCtx, cancel := context.WithTimeout(opCtx, a.config.Timeout+longer)
 	defer cancel()
-	err := a.way.call(opCtx, method, path, in, out)
+	err := a.client.call(opCtx, method, path, in, out)
 	if ctx.Err() == nil && status(err) != http.StatusConflict {
 		span.Fail(err, name)
 	}
 	return err
 }
 
-// heartbeats tell the node API that the agent is there, and in which boot of its machine.
+// heartbeats tell the node API that the agent is there, and in which boot of its node.
 func (a *Agent) heartbeats(ctx context.Context) {
 	warned := ""
 	for ctx.Err() == nil {
 		path := "/internal/v1/nodes/" + a.self.NodeID + "/heartbeat"
-		callCtx, cancel := context.WithTimeout(telemetry.Unbound(ctx), a.config.Timeout)
-		err := a.way.call(callCtx, http.MethodPost, path, rest.HeartbeatRequest{BootID: a.config.BootID}, nil)
+		callCtx, cancel := context.WithTimeout(telemetry.Detached(ctx), a.config.Timeout)
+		err := a.client.call(callCtx, http.MethodPost, path, rest.HeartbeatRequest{BootID: a.config.BootID}, nil)
 		cancel()
 		if err != nil && ctx.Err() == nil {
 			// Nobody's record, as the claim's is: what keeps it from reporting an old task keeps it from the next one's.
-			a.says.Log(ctx, telemetry.Warn, "heartbeat: "+err.Error())
+			a.emitter.Log(ctx, telemetry.Warn, "heartbeat: "+err.Error())
 		}
 		if said := a.clock.apart(); err == nil && said != "" && warned == "" {
-			a.says.Log(ctx, telemetry.Warn, "clock: "+said)
+			a.emitter.Log(ctx, telemetry.Warn, "clock: "+said)
 			warned = said
 		} else if err == nil && said == "" {
 			warned = ""

@@ -28,7 +28,7 @@ import (
 
 // words are what an agent has said.
 type words struct {
-	*telemetry.Source
+	*telemetry.Emitter
 	mu    sync.Mutex
 	lines []string
 }
@@ -54,16 +54,18 @@ func (w *words) have(parts ...string) bool {
 	return false
 }
 
-func (w *words) machine() agent.Machine {
-	return agent.Machine{Says: func(...slog.Attr) agent.Voice { return w }}
+func (w *words) host() agent.Host {
+	return agent.Host{NewEmitter: func(...slog.Attr) agent.Emitter { return w }}
 }
 
-func worker(t *testing.T) diary { return diary{dir: t.TempDir(), steps: 2, takes: time.Millisecond} }
+func worker(t *testing.T) stepLog {
+	return stepLog{dir: t.TempDir(), steps: 2, takes: time.Millisecond}
+}
 
 func TestALifeOfAnAllocation(t *testing.T) {
 	t.Parallel()
-	p := newPlant(t, time.Hour)
-	p.start(p.config("n-1"), agent.Machine{}, worker(t))
+	p := newTestPlatform(t, time.Hour)
+	p.start(p.config("n-1"), agent.Host{}, worker(t))
 	p.create("a-1")
 	p.until("active", func() bool { return p.state("a-1") == semconv.Active })
 	if _, err := p.control.Release(context.Background(), "a-1", control.Asker{Actor: "alice", ActorType: "user"}); err != nil {
@@ -72,12 +74,12 @@ func TestALifeOfAnAllocation(t *testing.T) {
 	p.until("released", func() bool { return p.state("a-1") == semconv.Released })
 }
 
-// A certificate of some seconds is renewed over mTLS again and again, for the same installation.
+// A certificate of some seconds is renewed over mTLS again and again, for the same node instance.
 func TestRenewal(t *testing.T) {
 	t.Parallel()
-	p := newPlant(t, 3*time.Second)
+	p := newTestPlatform(t, 3*time.Second)
 	var said words
-	p.start(p.config("n-1"), said.machine(), worker(t))
+	p.start(p.config("n-1"), said.host(), worker(t))
 	serials := func() int {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -96,7 +98,7 @@ func TestRenewal(t *testing.T) {
 // Answers that are lost on their way, of enrolment, claim and result, cost nothing.
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
-	p := newPlant(t, time.Hour)
+	p := newTestPlatform(t, time.Hour)
 	var mu sync.Mutex
 	lost := map[string]int{}
 	node := p.front.Config.Handler
@@ -122,7 +124,7 @@ func TestLostAnswers(t *testing.T) {
 	})
 	p.create("a-1")
 	w := worker(t)
-	p.start(p.config("n-1"), agent.Machine{}, w)
+	p.start(p.config("n-1"), agent.Host{}, w)
 	p.until("active", func() bool { return p.state("a-1") == semconv.Active })
 	mu.Lock()
 	defer mu.Unlock()
@@ -136,48 +138,48 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// A certificate whose time is over cannot renew itself; with a new token the machine enrols again.
+// A certificate whose time is over cannot renew itself; with a new token the node enrols again.
 func TestOverAndEnrolledAgain(t *testing.T) {
 	t.Parallel()
-	p := newPlant(t, 2*time.Second)
+	p := newTestPlatform(t, 2*time.Second)
 	c := p.config("n-1")
 	var said words
-	stop := p.start(c, said.machine(), worker(t))
+	stop := p.start(c, said.host(), worker(t))
 	p.until("enrolled", func() bool { return said.have("enrolled as") })
 	first := p.instance("n-1")
 	stop()
-	time.Sleep(2500 * time.Millisecond) // the machine was off for longer than its certificate lives
+	time.Sleep(2500 * time.Millisecond) // the node was off for longer than its certificate lives
 	c.Token = ""
-	stop = p.start(c, said.machine(), worker(t))
+	stop = p.start(c, said.host(), worker(t))
 	p.until("it says why", func() bool { return said.have("claim task: ", "expired certificate") })
 	stop()
 	c.Token = p.token("n-1")
-	p.start(c, said.machine(), worker(t))
-	p.until("another installation", func() bool { return p.instance("n-1") != first })
+	p.start(c, said.host(), worker(t))
+	p.until("another node instance", func() bool { return p.instance("n-1") != first })
 }
 
 func TestSuperseded(t *testing.T) {
 	t.Parallel()
-	p := newPlant(t, time.Hour)
+	p := newTestPlatform(t, time.Hour)
 	c := p.config("n-1")
 	var said words
-	p.start(c, said.machine(), worker(t))
+	p.start(c, said.host(), worker(t))
 	p.until("enrolled", func() bool { return p.instance("n-1") != "" })
 	first := p.instance("n-1")
 	twin := c
 	twin.Folder, twin.Token = filepath.Join(p.dir, "reimaged"), p.token("n-1")
-	p.start(twin, agent.Machine{}, worker(t))
+	p.start(twin, agent.Host{}, worker(t))
 	p.until("reimaged", func() bool { return p.instance("n-1") != first })
 	p.until("the wiped one is told", func() bool { return said.have("409", "superseded_instance") })
 }
 
 func TestOneAgentAFolder(t *testing.T) {
 	t.Parallel()
-	p := newPlant(t, time.Hour)
+	p := newTestPlatform(t, time.Hour)
 	c := p.config("n-1")
-	p.start(c, agent.Machine{}, worker(t))
+	p.start(c, agent.Host{}, worker(t))
 	p.until("enrolled", func() bool { return p.instance("n-1") != "" })
-	second, err := agent.New(c, agent.Machine{}, worker(t))
+	second, err := agent.New(c, agent.Host{}, worker(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,13 +188,13 @@ func TestOneAgentAFolder(t *testing.T) {
 	}
 }
 
-// A machine whose disk is full cannot remember a claim: the task fails and says why.
+// A node whose disk is full cannot remember a claim: the task fails and says why.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	p := newPlant(t, time.Hour)
+	p := newTestPlatform(t, time.Hour)
 	var full atomic.Bool
 	var said words
-	m := said.machine()
+	m := said.host()
 	m.Write = func(path string, data []byte) error {
 		if full.Load() {
 			return &os.PathError{Op: "write", Path: path, Err: syscall.ENOSPC}
@@ -214,9 +216,9 @@ func TestClocks(t *testing.T) {
 	t.Parallel()
 	apart := func(d time.Duration, want ...string) {
 		t.Helper()
-		p := newPlant(t, time.Hour)
+		p := newTestPlatform(t, time.Hour)
 		var said words
-		m := said.machine()
+		m := said.host()
 		m.Now = func() time.Time { return time.Now().Add(d) }
 		p.start(p.config("n-1"), m, worker(t))
 		p.until(fmt.Sprintf("it says %q", want), func() bool { return said.have(want...) })
@@ -229,7 +231,7 @@ func TestClocks(t *testing.T) {
 // An agent that does not get through says so in its own name, and not only in that of the task whose result it holds.
 func TestHeartbeatsThatFail(t *testing.T) {
 	t.Parallel()
-	p := newPlant(t, time.Hour)
+	p := newTestPlatform(t, time.Hour)
 	p.intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		if filepath.Base(r.URL.Path) != "heartbeat" {
 			return false
@@ -238,14 +240,14 @@ func TestHeartbeatsThatFail(t *testing.T) {
 		return true
 	})
 	var said words
-	p.start(p.config("n-1"), said.machine(), worker(t))
+	p.start(p.config("n-1"), said.host(), worker(t))
 	p.until("it says so", func() bool { return said.have("heartbeat: ", "502") })
 }
 
 // What somebody on the way says is not the node API's word: a result is kept until it has arrived.
 func TestResultsOutliveTheWay(t *testing.T) {
 	t.Parallel()
-	p := newPlant(t, time.Hour)
+	p := newTestPlatform(t, time.Hour)
 	var answers atomic.Int32
 	p.intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		if filepath.Base(r.URL.Path) != "result" {
@@ -260,14 +262,14 @@ func TestResultsOutliveTheWay(t *testing.T) {
 		return true
 	})
 	p.create("a-1")
-	p.start(p.config("n-1"), agent.Machine{}, worker(t))
+	p.start(p.config("n-1"), agent.Host{}, worker(t))
 	p.until("active", func() bool { return p.state("a-1") == semconv.Active })
 }
 
 // Bad answers are errors, not panics, and nothing is half-done.
 func TestBadAnswers(t *testing.T) {
 	t.Parallel()
-	p := newPlant(t, time.Hour)
+	p := newTestPlatform(t, time.Hour)
 	bad := []string{"", "{", "null", "[]", `{"node_id":1}`, `{"certificate":"x","node_id":"n-1","node_instance_id":"ni"}`, strings.Repeat("x", 2<<20)}
 	var n atomic.Int32
 	p.intercept(func(w http.ResponseWriter, r *http.Request) bool {
@@ -278,14 +280,14 @@ func TestBadAnswers(t *testing.T) {
 		_, _ = w.Write([]byte(bad[i-1]))
 		return true
 	})
-	p.start(p.config("n-1"), agent.Machine{}, worker(t))
+	p.start(p.config("n-1"), agent.Host{}, worker(t))
 	p.until("enrolled all the same", func() bool { return p.instance("n-1") != "" })
 }
 
 // The ingress refuses a certificate of another authority, and the agent says what it was told.
 func TestWrongAuthority(t *testing.T) {
 	t.Parallel()
-	p := newPlant(t, time.Hour)
+	p := newTestPlatform(t, time.Hour)
 	other, err := authority.New("other", time.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -295,7 +297,7 @@ func TestWrongAuthority(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said words
-	m := said.machine()
+	m := said.host()
 	m.Certificate = func(own *tls.Certificate) *tls.Certificate {
 		if own == nil {
 			return nil

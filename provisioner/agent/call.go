@@ -30,18 +30,18 @@ func (e *Refused) Error() string {
 	return fmt.Sprintf("%d %s: %s", e.Status, http.StatusText(e.Status), e.Detail)
 }
 
-// way is how the agent reaches the ingress: one transport, whose connections carry the certificate of the time
+// client is how the agent reaches the ingress: one transport, whose connections carry the certificate of the time
 // at which they were made.
-type way struct {
+type client struct {
 	transport *http.Transport
-	client    http.Client
+	http      http.Client
 	base      string
 	clock     *clock
 }
 
-// newWay presents certificate() whatever issuers the server asks for: an agent that kept it back would only
+// newClient presents certificate() whatever issuers the server asks for: an agent that kept it back would only
 // ever be told that it has none.
-func newWay(c Config, m Machine, k *clock, certificate func() *tls.Certificate) *way {
+func newClient(c Config, m Host, k *clock, certificate func() *tls.Certificate) *client {
 	t := &http.Transport{
 		TLSClientConfig: &tls.Config{
 			RootCAs: c.Roots, MinVersion: tls.VersionTLS12, Time: k.now,
@@ -54,11 +54,11 @@ func newWay(c Config, m Machine, k *clock, certificate func() *tls.Certificate) 
 		},
 		DialContext: m.Dial, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: c.Timeout,
 	}
-	return &way{t, http.Client{Transport: t}, c.URL, k}
+	return &client{t, http.Client{Transport: t}, c.URL, k}
 }
 
 // call sends in, where it isn't nil, and reads the answer into out, where that isn't nil and there is one.
-func (w *way) call(ctx context.Context, method, path string, in, out any) error {
+func (w *client) call(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {
 		text, err := json.Marshal(in)
@@ -75,7 +75,7 @@ func (w *way) call(ctx context.Context, method, path string, in, out any) error 
 	if in != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	answer, err := w.client.Do(r)
+	answer, err := w.http.Do(r)
 	if err != nil {
 		return w.clock.explain(err)
 	}
@@ -101,7 +101,7 @@ func (w *way) call(ctx context.Context, method, path string, in, out any) error 
 	return nil
 }
 
-// settled says whether an answer to a report is the last word: the claim does not count, or the report makes
+// settled reports whether an answer to a report is the last word: the claim does not count, or the report makes
 // no sense. A refusal of the caller, and anything that was not said by the node API, may pass.
 func settled(err error) bool {
 	var r *Refused

@@ -12,7 +12,7 @@ import (
 // notable is how far two clocks are apart before it is worth a word: a Date header has whole seconds.
 const notable = 5 * time.Second
 
-// clock is the machine's own, and what is known of the node API's.
+// clock is the node's own, and what is known of the node API's.
 type clock struct {
 	now    func() time.Time
 	behind atomic.Int64 // what the node API's is ahead of ours, in nanoseconds

@@ -22,8 +22,8 @@ type Config struct {
 	Roots     *x509.CertPool // who may vouch for the ingress
 	Name      string         // of the host
 	Folder    string         // what survives a restart
-	Token     string         // spent where the folder holds no installation
-	BootID    string         // of the machine, new at every boot
+	Token     string         // spent where the folder holds no node instance
+	BootID    string         // of the node, new at every boot
 	Poll      time.Duration  // longest wait of one poll for a task
 	Retry     time.Duration  // before the first retry; doubles up to eight times that
 	Renew     time.Duration  // between two renewals of a claim; well below the lease
@@ -42,28 +42,28 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Machine is what an agent runs on. Every field may be nil: then it is the real thing.
-type Machine struct {
+// Host is what an agent runs on. Every field may be nil: then it is the real thing.
+type Host struct {
 	Certificate func(own *tls.Certificate) *tls.Certificate                          // what it presents, given its own; own may be nil
 	Now         func() time.Time                                                     // its clock
 	Dial        func(ctx context.Context, network, address string) (net.Conn, error) // its network
 	Write       func(path string, data []byte) error                                 // its disk: the whole file or nothing
-	Says        func(identity ...slog.Attr) Voice                                    // its log, for an agent with these attributes
+	NewEmitter  func(identity ...slog.Attr) Emitter                                  // its log, for an agent with these attributes
 }
 
-// Voice takes what an agent says; *telemetry.Source is one.
-type Voice interface {
+// Emitter takes an agent's records; *telemetry.Emitter is one.
+type Emitter interface {
 	Log(ctx context.Context, severity plog.SeverityNumber, body string, attrs ...slog.Attr)
 	Start(ctx context.Context, name string, kind ptrace.SpanKind, attrs ...slog.Attr) (context.Context, *telemetry.Span)
-	Beat(ctx context.Context, component string, every time.Duration)
+	Heartbeat(ctx context.Context, component string, every time.Duration)
 }
 
 // Worker does what tasks ask for.
 type Worker interface {
-	// Step does step n, counted from 0, of a task, and says whether it was the last one. What it did must be
+	// Step does step n, counted from 0, of a task, and reports whether it was the last one. What it did must be
 	// there when it returns. It is asked again for a step during which the agent died. ctx ends when the claim
 	// no longer counts. A Failure ends the task as failed; any other error is one without a code.
-	Step(ctx context.Context, t rest.Task, n int, says Voice) (last bool, err error)
+	Step(ctx context.Context, t rest.Task, n int, emitter Emitter) (last bool, err error)
 	// Observe is what is seen of the tenant at the end of a task that succeeded.
 	Observe(t rest.Task) string
 }

@@ -14,24 +14,24 @@ import (
 
 // Files of an agent's folder.
 const (
-	installationFile = "installation.json"
-	workFile         = "work.json"
-	lockFile         = "lock"
+	identityFile = "identity.json"
+	workFile     = "work.json"
+	lockFile     = "lock"
 )
 
 // ErrRunning is the error of a folder whose agent runs already.
 var ErrRunning = errors.New("another agent runs on this folder")
 
-// installation is who the machine is. Without an InstanceID it is not enrolled yet.
-type installation struct {
+// identity is which node instance the agent is. Without an InstanceID it is not enrolled yet.
+type identity struct {
 	NodeID      string `json:"node_id,omitempty"`
 	InstanceID  string `json:"node_instance_id,omitempty"`
 	Key         string `json:"key"`                   // PEM
 	Certificate string `json:"certificate,omitempty"` // PEM
 }
 
-// work is a claimed task and how far it has come.
-type work struct {
+// claimedWork is a claimed task and how far it has come.
+type claimedWork struct {
 	Task   rest.Task           `json:"task"`
 	Done   int                 `json:"done"`             // steps that are finished
 	Result *rest.ResultRequest `json:"result,omitempty"` // to be reported; nil while it is worked on
@@ -63,8 +63,8 @@ func openFolder(path string, write func(string, []byte) error) (*folder, error) 
 	return &folder{path, write, f}, nil
 }
 
-// forget makes the folder that of a machine that was never enrolled.
-func (f *folder) forget() error { return errors.Join(f.remove(workFile), f.remove(installationFile)) }
+// forget makes the folder that of a node that was never enrolled.
+func (f *folder) forget() error { return errors.Join(f.remove(workFile), f.remove(identityFile)) }
 
 func (f *folder) close() error { return f.lock.Close() }
 

@@ -20,9 +20,9 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
-// identify reads who the machine is, or enrols it. Afterwards the installation is empty only if ctx ended.
+// identify reads which node instance this is, or enrols it. Afterwards the node instance is empty only if ctx ended.
 func (a *Agent) identify(ctx context.Context) error {
-	if _, err := a.folder.read(installationFile, &a.self); err != nil {
+	if _, err := a.folder.read(identityFile, &a.self); err != nil {
 		return err
 	}
 	if a.self.InstanceID != "" {
@@ -32,13 +32,13 @@ func (a *Agent) identify(ctx context.Context) error {
 		if a.config.Token == "" || !a.isOver(ctx) {
 			return nil
 		}
-		a.says.Log(ctx, telemetry.Warn, "installation "+a.self.InstanceID+" counts no more, enrolling anew")
+		a.emitter.Log(ctx, telemetry.Warn, "node instance "+a.self.InstanceID+" counts no more, enrolling anew")
 		if err := a.folder.forget(); err != nil {
 			return err
 		}
-		a.self = installation{}
+		a.self = identity{}
 		a.cert.Store(nil)
-		a.says = a.voice()
+		a.emitter = a.currentEmitter()
 	}
 	if a.self.Key == "" { // before the token is spent: asked again with the same key, the node API gives the same answer
 		key, err := newKey()
@@ -46,7 +46,7 @@ func (a *Agent) identify(ctx context.Context) error {
 			return err
 		}
 		a.self.Key = key
-		if err := a.folder.put(installationFile, a.self); err != nil {
+		if err := a.folder.put(identityFile, a.self); err != nil {
 			return err
 		}
 	}
@@ -56,20 +56,20 @@ func (a *Agent) identify(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() == nil {
-			a.says.Log(ctx, telemetry.Error, "enrol: "+err.Error())
+			a.emitter.Log(ctx, telemetry.Error, "enrol: "+err.Error())
 		}
 		pause(ctx, wait)
 	}
 	return nil
 }
 
-// isOver says whether the installation can be nobody any more: the node API knows another one, or the ingress
-// refuses its certificate, whose time is over. Somebody who hands a machine a token means that it may enrol
+// isOver reports whether the node instance can be nobody any more: the node API knows another one, or the ingress
+// refuses its certificate, whose time is over. Somebody who hands a node a token means that it may enrol
 // again then.
 func (a *Agent) isOver(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(telemetry.Unbound(ctx), a.config.Timeout)
+	ctx, cancel := context.WithTimeout(telemetry.Detached(ctx), a.config.Timeout)
 	defer cancel()
-	err := a.way.call(ctx, http.MethodPost, "/internal/v1/nodes/"+a.self.NodeID+"/heartbeat", rest.HeartbeatRequest{BootID: a.config.BootID}, nil)
+	err := a.client.call(ctx, http.MethodPost, "/internal/v1/nodes/"+a.self.NodeID+"/heartbeat", rest.HeartbeatRequest{BootID: a.config.BootID}, nil)
 	var r *Refused
 	if errors.As(err, &r) {
 		return r.Ours && (r.Reason == string(lifecycle.SupersededInstance) || r.Reason == string(lifecycle.UnknownNode))
@@ -91,25 +91,25 @@ func (a *Agent) enrol(ctx context.Context) error {
 		return err
 	}
 	if e.NodeID == "" || e.NodeInstanceID == "" {
-		return errors.New("the answer names no installation")
+		return errors.New("the answer names no node instance")
 	}
 	before := a.self
 	a.self.NodeID, a.self.InstanceID, a.self.Certificate = e.NodeID, e.NodeInstanceID, e.Certificate
 	err = a.adopt()
 	if err == nil {
-		err = a.folder.put(installationFile, a.self)
+		err = a.folder.put(identityFile, a.self)
 	}
 	if err != nil { // asked again, the node API gives the same answer
 		a.self = before
 		a.cert.Store(nil)
-		a.says = a.voice()
+		a.emitter = a.currentEmitter()
 		return err
 	}
-	a.says.Log(ctx, telemetry.Info, "enrolled as "+a.self.InstanceID)
+	a.emitter.Log(ctx, telemetry.Info, "enrolled as "+a.self.InstanceID)
 	return nil
 }
 
-// adopt presents the installation's certificate and speaks in its name from now on.
+// adopt presents the node instance's certificate and speaks in its name from now on.
 func (a *Agent) adopt() error {
 	if a.self.Certificate != "" {
 		pair, err := tls.X509KeyPair([]byte(a.self.Certificate), []byte(a.self.Key))
@@ -118,8 +118,8 @@ func (a *Agent) adopt() error {
 		}
 		a.cert.Store(&pair)
 	}
-	a.way.transport.CloseIdleConnections() // their certificate is the one before
-	a.says = a.voice()
+	a.client.transport.CloseIdleConnections() // their certificate is the one before
+	a.emitter = a.currentEmitter()
 	return nil
 }
 
@@ -138,7 +138,7 @@ func (a *Agent) renewals(ctx context.Context) {
 			continue
 		}
 		if err := a.renewCertificate(ctx); err != nil && ctx.Err() == nil {
-			a.says.Log(ctx, telemetry.Error, fmt.Sprintf("renew certificate, which is good until %s: %v", cert.Leaf.NotAfter.UTC().Format(time.RFC3339), err))
+			a.emitter.Log(ctx, telemetry.Error, fmt.Sprintf("renew certificate, which is good until %s: %v", cert.Leaf.NotAfter.UTC().Format(time.RFC3339), err))
 		}
 		pause(ctx, wait)
 		wait = min(2*wait, 8*a.config.Retry)
@@ -164,12 +164,12 @@ func (a *Agent) renewCertificate(ctx context.Context) error {
 	if !pair.Leaf.NotAfter.After(a.cert.Load().Leaf.NotAfter) {
 		return errors.New("the new certificate is not good for longer than the one before")
 	}
-	if err := a.folder.put(installationFile, next); err != nil {
+	if err := a.folder.put(identityFile, next); err != nil {
 		return err
 	}
 	a.cert.Store(&pair)
-	a.way.transport.CloseIdleConnections()
-	a.says.Log(ctx, telemetry.Info, "certificate renewed, good until "+pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
+	a.client.transport.CloseIdleConnections()
+	a.emitter.Log(ctx, telemetry.Info, "certificate renewed, good until "+pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
 	return nil
 }
 
@@ -185,11 +185,11 @@ func newKey() (string, error) {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), nil
 }
 
-// certificateRequest asks for the installation's key.
+// certificateRequest asks for the node instance's key.
 func (a *Agent) certificateRequest() (string, error) {
 	block, _ := pem.Decode([]byte(a.self.Key))
 	if block == nil {
-		return "", errors.New("the installation's key is no PEM")
+		return "", errors.New("the node instance's key is no PEM")
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -197,7 +197,7 @@ func (a *Agent) certificateRequest() (string, error) {
 	}
 	own, ok := key.(*ecdsa.PrivateKey)
 	if !ok {
-		return "", errors.New("the installation's key is of another kind")
+		return "", errors.New("the node instance's key is of another kind")
 	}
 	text, err := authority.NewRequest(a.config.Name, own)
 	return string(text), err

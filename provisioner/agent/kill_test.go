@@ -28,7 +28,7 @@ const childVariable = "FAULTLINE_AGENT_TEST"
 type child struct {
 	Config agent.Config
 	Roots  string // file
-	Diary  string // folder
+	Steps  string // folder
 }
 
 func TestMain(m *testing.M) {
@@ -53,7 +53,7 @@ func beAgent(text string) error {
 	}
 	c.Config.Roots = x509.NewCertPool()
 	c.Config.Roots.AppendCertsFromPEM(roots)
-	a, err := agent.New(c.Config, agent.Machine{}, diary{dir: c.Diary, steps: 3, takes: 40 * time.Millisecond})
+	a, err := agent.New(c.Config, agent.Host{}, stepLog{dir: c.Steps, steps: 3, takes: 40 * time.Millisecond})
 	if err != nil {
 		return err
 	}
@@ -64,16 +64,16 @@ func beAgent(text string) error {
 const livesVariable = "FAULTLINE_AGENT_LIVES"
 
 // An agent that is killed at random points of some allocations' lives, from enrolment on, does every task
-// once: one claim each, one installation, and no step again but the one that it was killed in.
+// once: one claim each, one node instance, and no step again but the one that it was killed in.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	lives := 3
 	if n, err := strconv.Atoi(os.Getenv(livesVariable)); err == nil {
 		lives = n
 	}
-	p := newPlant(t, time.Hour)
-	own := child{Config: p.config("n-1"), Roots: p.rootsFile(), Diary: filepath.Join(p.dir, "diary")}
-	if err := os.Mkdir(own.Diary, 0o700); err != nil {
+	p := newTestPlatform(t, time.Hour)
+	own := child{Config: p.config("n-1"), Roots: p.rootsFile(), Steps: filepath.Join(p.dir, "steps")}
+	if err := os.Mkdir(own.Steps, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	own.Config.Roots = nil
@@ -112,9 +112,9 @@ func TestKilledAnywhere(t *testing.T) {
 		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		lived = min(lived+10*time.Millisecond, 500*time.Millisecond) // so that a busy machine gets there, too
+		lived = min(lived+10*time.Millisecond, 500*time.Millisecond) // so that a busy computer gets there, too
 	}
-	d := diary{dir: own.Diary}
+	d := stepLog{dir: own.Steps}
 	again := 0
 	for _, n := range d.begun() {
 		again += n - 1
@@ -122,7 +122,7 @@ func TestKilledAnywhere(t *testing.T) {
 	if again > kills {
 		t.Errorf("%d steps were begun again after %d kills", again, kills)
 	}
-	done, _ := filepath.Glob(filepath.Join(own.Diary, "t*-*"))
+	done, _ := filepath.Glob(filepath.Join(own.Steps, "t*-*"))
 	tasks := map[string]bool{}
 	err = p.store.View(context.Background(), "test", func(tx *store.Tx) error {
 		for _, file := range done {

@@ -12,7 +12,7 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
-// ioError is the code of a task that failed because the machine's disk takes nothing.
+// ioError is the code of a task that failed because the node's disk takes nothing.
 const ioError = "io_error"
 
 // context is that of a task's work: its identifiers, its span.
@@ -24,13 +24,13 @@ func (a *Agent) context(ctx context.Context, t rest.Task) context.Context {
 
 // do brings a task from where it is to its end while its claim holds. Its records belong to the task's
 // trace. An error is the folder's.
-func (a *Agent) do(ctx context.Context, w *work) error {
+func (a *Agent) do(ctx context.Context, w *claimedWork) error {
 	t := w.Task
-	ctx, span := a.says.Start(a.context(ctx, t), t.Type, telemetry.Consumer, slog.String(semconv.TaskType, t.Type), slog.Int64(semconv.Fence, t.Fence))
+	ctx, span := a.emitter.Start(a.context(ctx, t), t.Type, telemetry.Consumer, slog.String(semconv.TaskType, t.Type), slog.Int64(semconv.Fence, t.Fence))
 	defer span.End()
 	if w.Result == nil {
 		if w.Done == 0 {
-			a.says.Log(ctx, telemetry.Info, fmt.Sprintf("task %s claimed, fence %d", t.Type, t.Fence))
+			a.emitter.Log(ctx, telemetry.Info, fmt.Sprintf("task %s claimed, fence %d", t.Type, t.Fence))
 		}
 		lost := a.steps(ctx, w)
 		if ctx.Err() != nil { // the agent is ending, the task goes on later
@@ -38,12 +38,12 @@ func (a *Agent) do(ctx context.Context, w *work) error {
 		}
 		if lost != nil {
 			span.Set(slog.String(semconv.Reason, lost.Error()))
-			a.says.Log(ctx, telemetry.Info, fmt.Sprintf("task %s stopped: %v", t.Type, lost))
+			a.emitter.Log(ctx, telemetry.Info, fmt.Sprintf("task %s stopped: %v", t.Type, lost))
 			return a.folder.remove(workFile)
 		}
 	}
 	if !w.Result.OK {
-		a.says.Log(ctx, telemetry.Error, fmt.Sprintf("task %s: %s", w.Task.Type, w.Result.Message))
+		a.emitter.Log(ctx, telemetry.Error, fmt.Sprintf("task %s: %s", w.Task.Type, w.Result.Message))
 	}
 	if !a.report(ctx, w) {
 		return nil
@@ -53,7 +53,7 @@ func (a *Agent) do(ctx context.Context, w *work) error {
 
 // steps works on a task from its first unfinished step on, and settles its result. lost says why the claim no
 // longer counts. A panic of the worker goes through, with nothing left running.
-func (a *Agent) steps(ctx context.Context, w *work) (lost error) {
+func (a *Agent) steps(ctx context.Context, w *claimedWork) (lost error) {
 	held, lose := context.WithCancelCause(ctx)
 	renewing := make(chan struct{})
 	go func() {
@@ -63,7 +63,7 @@ func (a *Agent) steps(ctx context.Context, w *work) (lost error) {
 	defer func() { <-renewing }()
 	defer lose(nil)
 	for {
-		last, failed := a.worker.Step(held, w.Task, w.Done, a.says)
+		last, failed := a.worker.Step(held, w.Task, w.Done, a.emitter)
 		if held.Err() != nil {
 			return context.Cause(held)
 		}
@@ -109,29 +109,29 @@ func (a *Agent) renewClaim(ctx context.Context, t rest.Task, lose context.Cancel
 		case status(err) == http.StatusConflict:
 			lose(errors.New("the claim no longer counts: " + err.Error()))
 		default:
-			a.says.Log(ctx, telemetry.Warn, "renew claim: "+err.Error())
+			a.emitter.Log(ctx, telemetry.Warn, "renew claim: "+err.Error())
 		}
 	}
 }
 
 // report sends the result until somebody takes it or refuses it; false where the agent ended before.
-func (a *Agent) report(ctx context.Context, w *work) bool {
+func (a *Agent) report(ctx context.Context, w *claimedWork) bool {
 	path := fmt.Sprintf("/internal/v1/nodes/%s/tasks/%s/result", a.self.NodeID, w.Task.TaskID)
 	for ctx.Err() == nil {
 		err := a.request(ctx, "result", 0, http.MethodPost, path, w.Result, nil)
 		switch {
 		case err == nil:
 			if w.Result.OK {
-				a.says.Log(ctx, telemetry.Info, fmt.Sprintf("task %s done", w.Task.Type))
+				a.emitter.Log(ctx, telemetry.Info, fmt.Sprintf("task %s done", w.Task.Type))
 			}
 			return true
 		case ctx.Err() != nil:
 			return false
 		case settled(err):
-			a.says.Log(ctx, telemetry.Warn, "result refused: "+err.Error())
+			a.emitter.Log(ctx, telemetry.Warn, "result refused: "+err.Error())
 			return true
 		}
-		a.says.Log(ctx, telemetry.Warn, "report result: "+err.Error())
+		a.emitter.Log(ctx, telemetry.Warn, "report result: "+err.Error())
 		pause(ctx, a.config.Retry)
 	}
 	return false

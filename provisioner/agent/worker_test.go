@@ -15,15 +15,15 @@ import (
 	"github.com/faultline-io/faultline/provisioner/workflow"
 )
 
-// diary is a worker that writes down what it does: a line when a step begins, and a file, which can be made
+// stepLog is a worker that writes down what it does: a line when a step begins, and a file, which can be made
 // once only, when it is done.
-type diary struct {
+type stepLog struct {
 	dir   string
 	steps int
 	takes time.Duration
 }
 
-func (d diary) Step(ctx context.Context, t rest.Task, n int, _ agent.Voice) (last bool, err error) {
+func (d stepLog) Step(ctx context.Context, t rest.Task, n int, _ agent.Emitter) (last bool, err error) {
 	if err := d.note(fmt.Sprintf("%s %d", t.TaskID, n)); err != nil {
 		return false, err
 	}
@@ -43,8 +43,8 @@ func (d diary) Step(ctx context.Context, t rest.Task, n int, _ agent.Voice) (las
 	return n == d.steps-1, nil
 }
 
-func (d diary) note(line string) error {
-	f, err := os.OpenFile(filepath.Join(d.dir, "diary"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+func (d stepLog) note(line string) error {
+	f, err := os.OpenFile(filepath.Join(d.dir, "steps"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -54,16 +54,16 @@ func (d diary) note(line string) error {
 }
 
 // begun counts how often each step was begun.
-func (d diary) begun() map[string]int {
+func (d stepLog) begun() map[string]int {
 	out := map[string]int{}
-	text, _ := os.ReadFile(filepath.Join(d.dir, "diary"))
+	text, _ := os.ReadFile(filepath.Join(d.dir, "steps"))
 	for line := range strings.Lines(string(text)) {
 		out[strings.TrimSpace(line)]++
 	}
 	return out
 }
 
-func (diary) Observe(t rest.Task) string {
+func (stepLog) Observe(t rest.Task) string {
 	switch t.Type {
 	case workflow.TaskProvision:
 		return workflow.ObservedRunning

@@ -128,7 +128,7 @@ func (a *Authority) Pool() *x509.CertPool {
 	return p
 }
 
-// Sign issues a client certificate for an installation, for the key of its request.
+// Sign issues a client certificate for a node instance, for the key of its request.
 func (a *Authority) Sign(r *x509.CertificateRequest, id Identity, now time.Time, life time.Duration) (*x509.Certificate, error) {
 	return a.issue(r.PublicKey, id, now.Add(-min(backdate, life/10)), now.Add(life), nil)
 }

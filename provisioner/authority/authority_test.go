@@ -31,7 +31,7 @@ func TestOneAuthorityInOneFolder(t *testing.T) {
 	}
 }
 
-func TestACertificateNamesItsInstallation(t *testing.T) {
+func TestACertificateNamesItsNodeInstance(t *testing.T) {
 	a, err := authority.New("ca", time.Now())
 	if err != nil {
 		t.Fatal(err)

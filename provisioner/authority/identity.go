@@ -9,7 +9,7 @@ import (
 // trustDomain is the host of every URI that the authority puts into a certificate.
 const trustDomain = "faultline"
 
-// Identity is whom a certificate names: an installation of a node, or a service.
+// Identity is whom a certificate names: a node instance, or a service.
 type Identity struct {
 	NodeID, InstanceID string // of a node agent
 	Service            string // of a service: "ingress", "node-api"
@@ -50,5 +50,5 @@ func ParseIdentity(text string) (Identity, error) {
 	case len(part) == 2 && part[0] == "service" && part[1] != "":
 		return Identity{Service: part[1]}, nil
 	}
-	return Identity{}, fmt.Errorf("%q names neither an installation of a node nor a service", text)
+	return Identity{}, fmt.Errorf("%q names neither a node instance nor a service", text)
 }

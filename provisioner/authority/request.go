@@ -14,7 +14,7 @@ import (
 	"fmt"
 )
 
-// NewRequest makes a certificate request (PEM) for a machine's key.
+// NewRequest makes a certificate request (PEM) for a node's key.
 func NewRequest(name string, key *ecdsa.PrivateKey) ([]byte, error) {
 	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: name}}, key)
 	if err != nil {

@@ -32,7 +32,7 @@ const longest = 30 * time.Second
 
 // Switches are what is wrong at the moment. Safe for use by several goroutines.
 type Switches struct {
-	seize func(context.Context) (release func(), err error)
+	exhaustPool func(context.Context) (release func(), err error)
 
 	mu      sync.Mutex
 	until   map[string]time.Time
@@ -40,12 +40,12 @@ type Switches struct {
 	release func()        // gives the connections back
 }
 
-// New makes switches that are all off. seize takes every connection of the database.
-func New(seize func(context.Context) (func(), error)) *Switches {
-	return &Switches{seize: seize, until: map[string]time.Time{}, changed: make(chan struct{})}
+// New makes switches that are all off. exhaustPool takes every connection of the database.
+func New(exhaustPool func(context.Context) (func(), error)) *Switches {
+	return &Switches{exhaustPool: exhaustPool, until: map[string]time.Time{}, changed: make(chan struct{})}
 }
 
-// Validate says whether an address is one that only this machine can reach; "" is none at all.
+// Validate reports whether an address is one that only this machine can reach; "" is none at all.
 func Validate(address string) error {
 	if address == "" {
 		return nil
@@ -60,7 +60,7 @@ func Validate(address string) error {
 	return nil
 }
 
-// On tells whether a fault is on.
+// On reports whether a fault is on.
 func (s *Switches) On(name string) bool {
 	if s == nil {
 		return false
@@ -99,8 +99,8 @@ func (s *Switches) Run(ctx context.Context, name string, part func(context.Conte
 	return nil
 }
 
-// Hold waits while a fault is on.
-func (s *Switches) Hold(ctx context.Context, name string) {
+// Block waits while a fault is on.
+func (s *Switches) Block(ctx context.Context, name string) {
 	for s.On(name) && ctx.Err() == nil {
 		s.wait(ctx)
 	}
@@ -195,7 +195,7 @@ func (s *Switches) pool(held time.Duration) error {
 	case held > 0 && s.release == nil:
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		release, err := s.seize(ctx)
+		release, err := s.exhaustPool(ctx)
 		if err != nil {
 			return err
 		}

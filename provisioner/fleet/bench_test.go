@@ -20,7 +20,7 @@ import (
 
 // What a result's transaction takes, with and without what it tells: allocations say more than time.
 func BenchmarkReport(b *testing.B) {
-	b.Run("silent", func(b *testing.B) { benchmarkReport(b, func(string) *telemetry.Source { return nil }, false) })
+	b.Run("silent", func(b *testing.B) { benchmarkReport(b, func(string) *telemetry.Emitter { return nil }, false) })
 	b.Run("kept", func(b *testing.B) { benchmarkTelling(b, true) })
 	b.Run("said", func(b *testing.B) { benchmarkTelling(b, false) })
 }
@@ -36,13 +36,13 @@ func benchmarkTelling(b *testing.B, journal bool) {
 		b.Fatal(err)
 	}
 	defer func() { b.StopTimer(); _ = e.Close(context.Background()) }()
-	benchmarkReport(b, func(service string) *telemetry.Source { return e.Source(service) }, journal)
+	benchmarkReport(b, func(service string) *telemetry.Emitter { return e.Emitter(service) }, journal)
 }
 
-func benchmarkReport(b *testing.B, source func(string) *telemetry.Source, journal bool) {
+func benchmarkReport(b *testing.B, source func(string) *telemetry.Emitter, journal bool) {
 	ctx := b.Context()
 	s, err := store.Open(ctx, filepath.Join(b.TempDir(), "p.db"), store.Options{
-		DB: source("db"), Says: source("provisioner"), Relay: source("outbox-relay"), Journal: journal,
+		DB: source("db"), Emitter: source("provisioner"), Relay: source("outbox-relay"), Journal: journal,
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -54,14 +54,14 @@ func benchmarkReport(b *testing.B, source func(string) *telemetry.Source, journa
 	if err := s.Update(ctx, "seed", func(t *store.Tx) error { return seedTasks(t, agent, ids) }); err != nil {
 		b.Fatal(err)
 	}
-	says := source("provisioner")
+	emitter := source("provisioner")
 	took := make([]time.Duration, 0, b.N)
 	b.ReportAllocs()
 	b.ResetTimer()
 	for _, id := range ids {
 		began := time.Now()
 		request := telemetry.With(telemetry.WithSpan(ctx, telemetry.NewTrace()), semconv.CorrelationID, "c-1", semconv.RequestID, "r-1")
-		request, span := says.Start(request, "POST", telemetry.Server)
+		request, span := emitter.Start(request, "POST", telemetry.Server)
 		err := f.Report(request, agent, id, "cl-"+id, 1, fleet.Result{OK: true, Observed: "running"})
 		span.End()
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
-// Enrolment is an agent's first word: its token, what it says of its machine, and the certificate request
+// Enrolment is an agent's first word: its token, what it says of its node, and the certificate request
 // (PEM) for its key, which a fleet with an authority wants and one without has no use for.
 type Enrolment struct {
 	Token, BootID, HostName string
@@ -27,8 +27,8 @@ func (f *Fleet) Enrol(ctx context.Context, token, boot, host string) (Agent, err
 	return a, err
 }
 
-// Admit spends a one-time token and opens a new installation on the token's node. An agent that never saw
-// the answer may ask again with the same token and the same key: it is the same installation. cert is nil
+// Admit spends a one-time token and opens a new node instance on the token's node. An agent that never saw
+// the answer may ask again with the same token and the same key: it is the same node instance. cert is nil
 // without an authority.
 func (f *Fleet) Admit(ctx context.Context, e Enrolment) (a Agent, cert *x509.Certificate, err error) {
 	a.InstanceID = telemetry.NewID("ni")
@@ -46,7 +46,7 @@ func (f *Fleet) Admit(ctx context.Context, e Enrolment) (a Agent, cert *x509.Cer
 		a.NodeID = earlier.NodeID
 		node, err := t.UseEnrolment(hash)
 		if err != nil {
-			return again(t, err, earlier, key, &a)
+			return spentToken(t, err, earlier, key, &a)
 		}
 		n, err := t.Node(node)
 		if err != nil {
@@ -66,10 +66,10 @@ func (f *Fleet) Admit(ctx context.Context, e Enrolment) (a Agent, cert *x509.Cer
 	return a, cert, err
 }
 
-// again decides about a token that cannot be spent: whoever spent it may have the answer again as long as
-// the installation is the live one and the token would still be good; anybody else is refused, in words
+// spentToken decides about a token that cannot be spent: whoever spent it may have the answer again as long as
+// the node instance is the live one and the token would still be good; anybody else is refused, in words
 // that say which of the three it is.
-func again(t *store.Tx, refused error, e store.Enrolment, key string, a *Agent) error {
+func spentToken(t *store.Tx, refused error, e store.Enrolment, key string, a *Agent) error {
 	switch {
 	case e.NodeID == "":
 		return refuseToken("it was never issued")
@@ -99,12 +99,12 @@ func Hash(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// RenewCertificate issues the live installation of a node another certificate, for the key of request (PEM).
+// RenewCertificate issues the live node instance another certificate, for the key of request (PEM).
 func (f *Fleet) RenewCertificate(ctx context.Context, a Agent, request []byte) (*x509.Certificate, error) {
 	r, _, err := f.issuer.read("certificate of "+a.NodeID, request)
 	if err == nil {
 		err = f.store.Update(ctx, "renew certificate", func(t *store.Tx) error {
-			if _, err := f.known(t, a); err != nil {
+			if _, err := f.callerNode(t, a); err != nil {
 				return err
 			}
 			return t.Seen(a.NodeID)
@@ -126,7 +126,7 @@ type issuer struct {
 // Certify has the fleet issue certificates for life, and believe nobody without one.
 func (f *Fleet) Certify(a *authority.Authority, life time.Duration) { f.issuer = issuer{a, life} }
 
-// Certified says whether agents are known by their certificates.
+// Certified reports whether agents are known by their certificates.
 func (f *Fleet) Certified() bool { return f.issuer.authority != nil }
 
 // read checks a request; all results are empty without an authority.

@@ -35,28 +35,28 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Agent says who calls: node and installation, both by the certificate where the fleet has an authority,
-// else the installation by the agent's own word.
+// Agent says who calls: node and node instance, both by the certificate where the fleet has an authority,
+// else the node instance by the agent's own word.
 type Agent struct{ NodeID, InstanceID string }
 
 // Fleet serves node agents.
 type Fleet struct {
-	store  *store.Store
-	config Config
-	says   *telemetry.Source
-	issuer issuer
-	damper damper
+	store    *store.Store
+	config   Config
+	emitter  *telemetry.Emitter
+	issuer   issuer
+	refusals rateLimiter
 }
 
-// New makes a fleet on a store; says speaks for it in telemetry.
-func New(s *store.Store, c Config, says *telemetry.Source) *Fleet {
-	return &Fleet{store: s, config: c, says: says}
+// New makes a fleet on a store; emitter has its spans.
+func New(s *store.Store, c Config, emitter *telemetry.Emitter) *Fleet {
+	return &Fleet{store: s, config: c, emitter: emitter}
 }
 
-// Heartbeat notes that the agent is there, and in which boot of its machine; boot may be empty.
+// Heartbeat notes that the agent is there, and in which boot of its node; boot may be empty.
 func (f *Fleet) Heartbeat(ctx context.Context, a Agent, boot string) error {
 	return f.store.Update(ctx, "node heartbeat", func(t *store.Tx) error {
-		if _, err := f.known(t, a); err != nil {
+		if _, err := f.callerNode(t, a); err != nil {
 			return err
 		}
 		if boot != "" {
@@ -76,7 +76,7 @@ func (f *Fleet) Wait(ctx context.Context, a Agent, longest time.Duration) (k sto
 	for {
 		changed := f.store.TaskFor(a.NodeID)
 		err := f.store.View(telemetry.Untraced(ctx), "look for task", func(t *store.Tx) error {
-			if _, err := f.known(t, a); err != nil {
+			if _, err := f.callerNode(t, a); err != nil {
 				return err
 			}
 			k, err = t.NextTask(a.NodeID)
@@ -100,12 +100,12 @@ func (f *Fleet) Wait(ctx context.Context, a Agent, longest time.Duration) (k sto
 	}
 }
 
-// Held is the task that the agent's installation has claimed and not reported, with the claim that it was
+// Held is the task that the agent's node instance has claimed and not reported, with the claim that it was
 // given: for an agent that died, or lost the answer, before it had written it down. ok is false where
 // there is none.
 func (f *Fleet) Held(ctx context.Context, a Agent) (k store.Task, ok bool, err error) {
 	err = f.store.View(telemetry.Untraced(ctx), "look for held task", func(t *store.Tx) error {
-		if _, err := f.known(t, a); err != nil {
+		if _, err := f.callerNode(t, a); err != nil {
 			return err
 		}
 		k, err = t.HeldTask(a.NodeID, a.InstanceID)
@@ -127,12 +127,12 @@ func isNoTask(err error) bool {
 // another allocation's: its trace stays its own, and the claim is a span of the task's, linked to it.
 func (f *Fleet) claim(ctx context.Context, a Agent, want store.Task) (k store.Task, ok bool, err error) {
 	poll := telemetry.SpanOf(ctx)
-	ctx, span := f.says.Start(want.Context(telemetry.Unbound(ctx)), "claim", telemetry.Internal,
+	ctx, span := f.emitter.Start(want.Context(telemetry.Detached(ctx)), "claim", telemetry.Internal,
 		slog.String(semconv.TaskType, want.Type), slog.String(semconv.NodeInstanceID, a.InstanceID))
 	defer span.End()
 	span.Link(poll)
 	err = f.store.Update(ctx, "claim task", func(t *store.Tx) error {
-		n, err := f.known(t, a)
+		n, err := f.callerNode(t, a)
 		if err != nil {
 			return err
 		}
@@ -194,14 +194,14 @@ func (f *Fleet) report(ctx context.Context, a Agent, group, task, claim string, 
 	then func(*store.Tx, *store.Task) error) error {
 	var refused error
 	err := f.store.Update(ctx, group, func(t *store.Tx) error {
-		if _, err := f.known(t, a); err != nil {
+		if _, err := f.callerNode(t, a); err != nil {
 			return err
 		}
 		k, err := t.Task(task)
 		if err != nil {
 			return err
 		}
-		telemetry.Current(ctx).Set(identify(k)...)
+		telemetry.Current(ctx).Set(taskAttributes(k)...)
 		presented := lifecycle.Claim{ID: claim, Fence: fence, InstanceID: a.InstanceID}
 		if k.NodeID != a.NodeID {
 			refused = lifecycle.Refuse(lifecycle.WrongClaim, "task "+task, "it is another node's")
@@ -227,19 +227,19 @@ func (f *Fleet) report(ctx context.Context, a Agent, group, task, claim string, 
 	return err
 }
 
-// known finds the caller's node and makes sure that the installation is the live one.
-func (f *Fleet) known(t *store.Tx, a Agent) (store.Node, error) {
+// callerNode finds the caller's node and makes sure that the node instance is the live one.
+func (f *Fleet) callerNode(t *store.Tx, a Agent) (store.Node, error) {
 	n, err := t.Node(a.NodeID)
 	if store.IsNotFound(err) {
 		return n, lifecycle.Refuse(lifecycle.UnknownNode, "node "+a.NodeID, "")
 	}
 	if err == nil && n.InstanceID != a.InstanceID {
-		err = lifecycle.Refuse(lifecycle.SupersededInstance, "node "+a.NodeID, "the live installation is another one")
+		err = lifecycle.Refuse(lifecycle.SupersededInstance, "node "+a.NodeID, "the live node instance is another one")
 	}
 	return n, err
 }
 
-func identify(k store.Task) []slog.Attr {
+func taskAttributes(k store.Task) []slog.Attr {
 	return []slog.Attr{
 		slog.String(semconv.AllocationID, k.AllocationID), slog.String(semconv.WorkflowID, k.WorkflowID),
 		slog.String(semconv.CorrelationID, k.CorrelationID), slog.String(semconv.TaskID, k.ID), slog.String(semconv.NodeID, k.NodeID),

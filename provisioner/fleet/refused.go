@@ -22,7 +22,7 @@ type Attempt struct {
 // seconds; the same refusal is written down once a minute.
 func (f *Fleet) Refused(ctx context.Context, a Attempt, err error) {
 	var r *lifecycle.Refusal
-	if !errors.As(err, &r) || !aboutIdentity(r.Reason) || !f.damper.may(a, r.Reason, f.store.Now()) {
+	if !errors.As(err, &r) || !aboutIdentity(r.Reason) || !f.refusals.allow(a, r.Reason, f.store.Now()) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -43,32 +43,32 @@ func aboutIdentity(r lifecycle.Reason) bool {
 	return false
 }
 
-// Bounds of the damper.
+// Bounds of the rateLimiter.
 const (
-	dampFor  = time.Minute
-	dampMost = 4096
+	auditInterval = time.Minute
+	maxRefusals   = 4096
 )
 
-// damper lets one refusal of a kind through each minute. It forgets rather than grows.
-type damper struct {
+// rateLimiter lets one refusal of a kind through each minute. It forgets rather than grows.
+type rateLimiter struct {
 	mu   sync.Mutex
-	last map[dampKey]time.Time
+	last map[refusalKey]time.Time
 }
 
-type dampKey struct {
+type refusalKey struct {
 	Attempt
 	reason lifecycle.Reason
 }
 
-func (d *damper) may(a Attempt, r lifecycle.Reason, now time.Time) bool {
+func (d *rateLimiter) allow(a Attempt, r lifecycle.Reason, now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	k := dampKey{a, r}
-	if last, ok := d.last[k]; ok && now.Sub(last) < dampFor {
+	k := refusalKey{a, r}
+	if last, ok := d.last[k]; ok && now.Sub(last) < auditInterval {
 		return false
 	}
-	if d.last == nil || len(d.last) >= dampMost {
-		d.last = map[dampKey]time.Time{}
+	if d.last == nil || len(d.last) >= maxRefusals {
+		d.last = map[refusalKey]time.Time{}
 	}
 	d.last[k] = now
 	return true

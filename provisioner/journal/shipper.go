@@ -1,5 +1,5 @@
-// Package journal ships what transactions wrote into the store's journal: at least once, each record under
-// the name that it was given when it happened, so that one that comes twice counts once.
+// Package journal ships the telemetry that transactions wrote into the store's journal: at least once, each record
+// under the id that it was given when it happened, so that one that comes twice counts once.
 package journal
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
-// Receiver takes parcels; *telemetry.Emitter is one.
+// Receiver takes batches; *telemetry.Emitter is one.
 type Receiver interface {
-	// Deliver comes back when the parcels have arrived. telemetry.ErrRefused: together they never will.
-	Deliver(ctx context.Context, parcels ...telemetry.Parcel) error
+	// Deliver comes back when the batches have arrived. telemetry.ErrRefused: together they never will.
+	Deliver(ctx context.Context, batches ...telemetry.EncodedBatch) error
 	// Lost counts records that will not be delivered.
 	Lost(records int)
 }
@@ -30,17 +30,17 @@ type Shipper struct {
 	holder   string
 
 	leased time.Time // until when this replica ships
-	down   bool      // the last parcel did not arrive
+	down   bool      // the last batch did not arrive
 }
 
-// Rows of one parcel, and what a replica that has died keeps the others waiting.
+// Rows of one delivery, and what a replica that has died keeps the others waiting.
 const (
 	rowsAtOnce = 512
 	lease      = 5 * time.Second
 	longWait   = 5 * time.Second
 )
 
-// New makes a shipper. c says how long rows may wait for company, and how many may wait in all.
+// New makes a shipper. c says how long rows may wait to be sent together, and how many may wait in all.
 func New(s *store.Store, r Receiver, c telemetry.Config, log *slog.Logger) *Shipper {
 	return &Shipper{store: s, receiver: r, config: c, log: log, holder: telemetry.NewID("sh")}
 }
@@ -53,7 +53,7 @@ func (s *Shipper) Run(ctx context.Context) error {
 		n, err := s.round(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			s.complain(ctx, err)
+			s.reportFailure(ctx, err)
 			sleep(ctx, wait)
 			wait = min(2*wait, longWait)
 			continue
@@ -64,7 +64,7 @@ func (s *Shipper) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-changed:
-			sleep(ctx, s.config.Flush) // for company
+			sleep(ctx, s.config.Flush) // more may be sent together
 		case <-time.After(lease / 2):
 		}
 	}
@@ -88,7 +88,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// round ships one parcel and forgets its rows, and says how many they were.
+// round ships one batch of rows and forgets its rows, and says how many they were.
 func (s *Shipper) round(ctx context.Context) (rows int, err error) {
 	mine, err := s.lead(ctx)
 	if err != nil || !mine {
@@ -132,11 +132,11 @@ func (s *Shipper) lead(ctx context.Context) (mine bool, err error) {
 // ship delivers rows together. Where that is refused, each goes by itself, and only the ones that
 // are refused again are lost.
 func (s *Shipper) ship(ctx context.Context, rows []store.JournalRow) error {
-	parcels := make([]telemetry.Parcel, len(rows))
+	batches := make([]telemetry.EncodedBatch, len(rows))
 	for i, r := range rows {
-		parcels[i] = r.Parcel
+		batches[i] = r.EncodedBatch
 	}
-	err := s.receiver.Deliver(ctx, parcels...)
+	err := s.receiver.Deliver(ctx, batches...)
 	if !errors.Is(err, telemetry.ErrRefused) {
 		return err
 	}
@@ -153,8 +153,8 @@ func (s *Shipper) ship(ctx context.Context, rows []store.JournalRow) error {
 	return nil
 }
 
-// complain says once that nothing arrives, and sees to it that what waits does not grow for ever.
-func (s *Shipper) complain(ctx context.Context, err error) {
+// reportFailure logs once that nothing arrives, and drops the oldest rows beyond the limit.
+func (s *Shipper) reportFailure(ctx context.Context, err error) {
 	if !s.down {
 		s.down = true
 		s.log.Warn("the journal cannot be shipped, it is kept and tried again", "error", err)

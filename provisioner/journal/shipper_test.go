@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,35 +27,35 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type receiver struct {
 	mu     sync.Mutex
 	away   bool
-	refuse []byte // what it does not take, wherever it stands in a parcel
+	refuse string // the allocation of which it takes nothing, nor what comes together with it
 	got    []string
 	lost   int
 }
 
-func (r *receiver) Deliver(_ context.Context, parcels ...telemetry.Parcel) error {
+func (r *receiver) Deliver(_ context.Context, batches ...telemetry.EncodedBatch) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.away {
 		return errors.New("away")
 	}
-	for _, p := range parcels {
-		if r.refuse != nil && bytes.Contains(p.Pack, r.refuse) {
-			return fmt.Errorf("%w: no", telemetry.ErrRefused)
-		}
-	}
-	logs, _, err := telemetry.Unpack(parcels...)
+	logs, _, err := telemetry.Decode(batches...)
 	if err != nil {
 		return err
 	}
+	var got []string
 	for _, rl := range logs.ResourceLogs().All() {
 		for _, sl := range rl.ScopeLogs().All() {
 			for _, l := range sl.LogRecords().All() {
 				id, _ := l.Attributes().Get(semconv.EventIDKey)
 				allocation, _ := l.Attributes().Get(semconv.AllocationID)
-				r.got = append(r.got, l.EventName()+" "+allocation.Str()+" "+id.Str())
+				if r.refuse != "" && allocation.Str() == r.refuse {
+					return fmt.Errorf("%w: no", telemetry.ErrRefused)
+				}
+				got = append(got, l.EventName()+" "+allocation.Str()+" "+id.Str())
 			}
 		}
 	}
+	r.got = append(r.got, got...)
 	return nil
 }
 
@@ -84,7 +83,7 @@ func open(t *testing.T, target string) *store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), target, store.Options{Says: e.Source("provisioner"), Journal: true})
+	s, err := store.Open(t.Context(), target, store.Options{Emitter: e.Emitter("provisioner"), Journal: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +146,7 @@ func TestWhatWasCommittedIsTold(t *testing.T) {
 	})
 }
 
-// A parcel whose arrival was not noted is sent again, with the same names.
+// A batch whose arrival was not noted is sent again, with the same names.
 func TestSentAgainUnderTheSameNames(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, target string) {
 		s := open(t, target)
@@ -169,14 +168,14 @@ func TestSentAgainUnderTheSameNames(t *testing.T) {
 	})
 }
 
-// stopping ends its process once a parcel has arrived.
+// stopping ends its process once a batch has arrived.
 type stopping struct {
 	*receiver
 	stop context.CancelFunc
 }
 
-func (s stopping) Deliver(ctx context.Context, parcels ...telemetry.Parcel) error {
-	err := s.receiver.Deliver(ctx, parcels...)
+func (s stopping) Deliver(ctx context.Context, batches ...telemetry.EncodedBatch) error {
+	err := s.receiver.Deliver(ctx, batches...)
 	s.stop()
 	return err
 }
@@ -185,7 +184,7 @@ func (s stopping) Deliver(ctx context.Context, parcels ...telemetry.Parcel) erro
 func TestRefusedOnlyByItself(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "p.db"))
 	create(t, s, "a-1", "a-poison", "a-3")
-	r := &receiver{refuse: []byte("a-poison")}
+	r := &receiver{refuse: "a-poison"}
 	if err := journal.New(s, r, config(), discard()).Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ type Facts struct {
 // AllocationMove is one line of the table.
 type AllocationMove = Move[Facts]
 
-// allocationMoves is the whole machine. "" is the state before the allocation exists. The pairs are
+// allocationMoves is the whole state machine. "" is the state before the allocation exists. The pairs are
 // those of semconv.AllocationMoves, which is what readers of telemetry check against.
 var allocationMoves = []AllocationMove{
 	{"", semconv.Requested, "create accepted", nil}, // with its outbox row, in one transaction
@@ -54,15 +54,15 @@ var allocationMoves = []AllocationMove{
 // AllocationMoves is a copy of the table.
 func AllocationMoves() []AllocationMove { return slices.Clone(allocationMoves) }
 
-// MoveAllocation says whether the allocation id may go from one state to another, nil if it may.
+// MoveAllocation reports whether the allocation id may go from one state to another, nil if it may.
 func MoveAllocation(id, from, to string, f Facts) error {
 	return decide(allocationMoves, OfAllocation, id, from, to, f, f.Incomplete)
 }
 
-// Terminal says whether nothing follows.
+// Terminal reports whether nothing follows.
 func Terminal(state string) bool { return state == semconv.Released || state == semconv.Canceled }
 
-// Settled says whether no workflow is owed any more: the state stays until somebody asks for more.
+// Settled reports whether no workflow is owed any more: the state stays until somebody asks for more.
 func Settled(state string) bool {
 	switch state {
 	case semconv.Active, semconv.Degraded, semconv.Failed, semconv.ReleaseFailed:

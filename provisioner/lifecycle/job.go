@@ -1,7 +1,5 @@
 package lifecycle
 
-import "slices"
-
 // Phases of a provider's job, as the controller sees it. How the provider says that the job stands (Pending
 // to Unknown) is what was observed of it, and may change in any way.
 const (
@@ -21,7 +19,7 @@ type JobFacts struct {
 // JobMove is one line of the table of a provider's job.
 type JobMove = Move[JobFacts]
 
-// jobMoves is the whole machine. A launch is written down before it is sent, so the only way to a second one
+// jobMoves is the whole state machine. A launch is written down before it is sent, so the only way to a second one
 // leads through the provider's clear word that the first one came to nothing.
 var jobMoves = []JobMove{
 	{"", JobWanted, "workflow step", nil},
@@ -35,10 +33,7 @@ var jobMoves = []JobMove{
 	{JobEnded, JobFollowing, "its end is wanted after all", hasName},
 }
 
-// JobMoves is a copy of the table.
-func JobMoves() []JobMove { return slices.Clone(jobMoves) }
-
-// MoveJob says whether the job may go from one phase to another, nil if it may.
+// MoveJob reports whether the job may go from one phase to another, nil if it may.
 func MoveJob(key, from, to string, f JobFacts) error {
 	return decide(jobMoves, OfJob, key, from, to, f, "")
 }

@@ -1,8 +1,6 @@
 package lifecycle
 
 import (
-	"slices"
-
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -15,7 +13,7 @@ type MessageFacts struct {
 // MessageMove is one line of the table of an outbox message's states.
 type MessageMove = Move[MessageFacts]
 
-// messageMoves is the whole machine. Nothing leads out of published: what has arrived has arrived.
+// messageMoves is the whole state machine. Nothing leads out of published: what has arrived has arrived.
 var messageMoves = []MessageMove{
 	{"", semconv.Pending, "written with the change that it tells of", nil},
 	{semconv.Pending, semconv.Published, "arrived", nil},
@@ -30,10 +28,7 @@ var messageMoves = []MessageMove{
 	{semconv.Dead, semconv.Published, "an attempt that was under way when it was skipped arrived", tried},
 }
 
-// MessageMoves is a copy of the table.
-func MessageMoves() []MessageMove { return slices.Clone(messageMoves) }
-
-// MoveMessage says whether the message may go from one state to another, nil if it may.
+// MoveMessage reports whether the message may go from one state to another, nil if it may.
 func MoveMessage(id, from, to string, f MessageFacts) error {
 	return decide(messageMoves, OfMessage, id, from, to, f, "")
 }

@@ -25,7 +25,7 @@ type Guard[F any] struct {
 	Check    func(F) Reason
 }
 
-// decide says whether a table has the move and its guard allows it, nil if so. detail goes into the refusal.
+// decide reports whether a table has the move and its guard allows it, nil if so. detail goes into the refusal.
 func decide[F any](table []Move[F], of, id, from, to string, f F, detail string) error {
 	for i := range table {
 		m := &table[i]

@@ -25,7 +25,7 @@ type NodeFacts struct {
 // NodeMove is one line of the occupancy table.
 type NodeMove = Move[NodeFacts]
 
-// nodeMoves is the whole machine. There is no way from cleanup back to use but through free, and none from
+// nodeMoves is the whole state machine. There is no way from cleanup back to use but through free, and none from
 // occupied to free but through cleanup. A release that has used up its tries leaves its node in cleanup, which
 // keeps it out of use as well and lets its tenant try again; a fence, which only an operator can lift, is
 // an operator's alone.
@@ -47,7 +47,7 @@ var nodeMoves = []NodeMove{
 // NodeMoves is a copy of the table.
 func NodeMoves() []NodeMove { return slices.Clone(nodeMoves) }
 
-// MoveNode says whether the node may change its occupancy, nil if it may.
+// MoveNode reports whether the node may change its occupancy, nil if it may.
 func MoveNode(id, from, to string, f NodeFacts) error {
 	return decide(nodeMoves, OfNode, id, from, to, f, "")
 }

@@ -26,7 +26,7 @@ const (
 	NodeBusy            Reason = "node_busy"             // the node belongs to another allocation
 	EnrolmentToken      Reason = "enrolment_token"       // the token is unknown, used or too old
 	NoCertificate       Reason = "no_certificate"        // the ingress passed on no client certificate
-	WrongCertificate    Reason = "wrong_certificate"     // the client certificate is another node's, or installation's
+	WrongCertificate    Reason = "wrong_certificate"     // the client certificate is another node's, or node instance's
 	CertificateRequest  Reason = "certificate_request"   // the certificate request cannot be granted
 	AllocationExists    Reason = "allocation_exists"     // the id was used for another request
 	OperationInProgress Reason = "operation_in_progress" // a workflow of the allocation is still running

@@ -12,12 +12,12 @@ const (
 	UnknownTemplate  Reason = "unknown_template"  // the catalog has no such image or template
 )
 
-// Reasons of the tables of installations, tasks, messages and providers' jobs. Nobody asks for these moves, so
+// Reasons of the tables of node instances, tasks, messages and providers' jobs. Nobody asks for these moves, so
 // a refusal is a fault of the controller's own.
 const (
-	InstanceLives   Reason = "instance_lives"   // the node has a live installation
-	NoSuccessor     Reason = "no_successor"     // no other installation takes its place
-	ClaimIncomplete Reason = "claim_incomplete" // a claim without id, fence, installation or lease
+	InstanceLives   Reason = "instance_lives"   // the node has a live node instance
+	NoSuccessor     Reason = "no_successor"     // no other node instance takes its place
+	ClaimIncomplete Reason = "claim_incomplete" // a claim without id, fence, node instance or lease
 	NotOverdue      Reason = "not_overdue"      // its time is not over
 	NotTried        Reason = "not_tried"        // no attempt to send was made, and no operator decided
 	OperatorsOnly   Reason = "operators_only"   // an operator decides that
@@ -42,12 +42,12 @@ var remedies = map[Reason]string{
 	WrongClaim:          "the claim that this agent was given",
 	LeaseEnded:          "a new claim of the task",
 	TaskOver:            "nothing: the task has its result",
-	SupersededInstance:  "the live installation of the node, or another enrolment",
+	SupersededInstance:  "the live instance of the node, or another enrolment",
 	UnknownNode:         "a node of the inventory (POST /v1/nodes registers one)",
 	NodeBusy:            "a node that belongs to nobody else",
 	EnrolmentToken:      "a new token (re-enrol)",
 	NoCertificate:       "a call through the ingress, which passes on the client certificate that it has verified",
-	WrongCertificate:    "the certificate that this installation of this node was issued",
+	WrongCertificate:    "the certificate that this instance of this node was issued",
 	CertificateRequest:  "a PKCS #10 request in PEM for a key of one's own (P-256, P-384 or Ed25519), without names",
 	AllocationExists:    "another allocation_id, or the same wishes",
 	OperationInProgress: "the end of the operation that is under way (recover stuck says what it waits for)",
@@ -59,9 +59,9 @@ var remedies = map[Reason]string{
 	KeyReused:           "a new idempotency key for a new request",
 	UnknownPool:         "a pool of the catalog",
 	UnknownTemplate:     "a template of the catalog",
-	InstanceLives:       "the end of the installation that lives",
-	NoSuccessor:         "another installation of the node",
-	ClaimIncomplete:     "a claim with id, fence, installation and a lease that has not ended",
+	InstanceLives:       "the end of the node instance that lives",
+	NoSuccessor:         "another instance of the node",
+	ClaimIncomplete:     "a claim with id, fence, node instance and a lease that has not ended",
 	NotOverdue:          "the lapse of its time",
 	NotTried:            "an attempt to send it, or an operator who skips it",
 	OperatorsOnly:       "an operator who has it sent again",

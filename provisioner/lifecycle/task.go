@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"slices"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -17,7 +16,7 @@ type TaskFacts struct {
 // TaskMove is one line of the table of a task's states.
 type TaskMove = Move[TaskFacts]
 
-// taskMoves is the whole machine. lost is passed through: the same task is offered again with a higher
+// taskMoves is the whole state machine. lost is passed through: the same task is offered again with a higher
 // fence, or fails when its claims are used up. Whose result counts, CheckClaim has said before.
 var taskMoves = []TaskMove{
 	{"", semconv.Queued, "workflow step", nil},
@@ -37,10 +36,7 @@ var taskMoves = []TaskMove{
 	{semconv.Lost, semconv.Failed, "claims used up", nil},
 }
 
-// TaskMoves is a copy of the table.
-func TaskMoves() []TaskMove { return slices.Clone(taskMoves) }
-
-// MoveTask says whether the task may go from one state to another, nil if it may.
+// MoveTask reports whether the task may go from one state to another, nil if it may.
 func MoveTask(id, from, to string, f TaskFacts) error {
 	return decide(taskMoves, OfTask, id, from, to, f, "")
 }
@@ -54,7 +50,7 @@ var (
 	leaseOver = guard("lease_over", NotOverdue, func(f TaskFacts) bool { return !f.Claim.LeaseUntil.After(f.Now) })
 )
 
-// TaskOpen says whether a task may still change.
+// TaskOpen reports whether a task may still change.
 func TaskOpen(state string) bool {
 	switch state {
 	case semconv.Queued, semconv.Dispatched, semconv.Running, semconv.Lost:
@@ -71,7 +67,7 @@ type Claim struct {
 	LeaseUntil time.Time
 }
 
-// CheckClaim says whether a report under a claim counts for a task in the given state whose current
+// CheckClaim reports whether a report under a claim counts for a task in the given state whose current
 // claim is the given one, nil if it does. A lease that has ended is the sweeper's business: until the
 // task is offered again, a late report under the current fence is still the truth.
 func CheckClaim(task, state string, current, presented Claim) error {

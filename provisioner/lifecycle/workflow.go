@@ -1,8 +1,6 @@
 package lifecycle
 
 import (
-	"slices"
-
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -19,7 +17,7 @@ type WorkflowFacts struct{}
 // WorkflowMove is one line of the table of a workflow's states.
 type WorkflowMove = Move[WorkflowFacts]
 
-// workflowMoves is the whole machine.
+// workflowMoves is the whole state machine.
 var workflowMoves = []WorkflowMove{
 	{"", semconv.Scheduled, "message", nil},
 	{semconv.Scheduled, semconv.Running, "first step", nil},
@@ -33,15 +31,12 @@ var workflowMoves = []WorkflowMove{
 	{semconv.CancelRequested, semconv.Canceled, "work stopped", nil},
 }
 
-// WorkflowMoves is a copy of the table.
-func WorkflowMoves() []WorkflowMove { return slices.Clone(workflowMoves) }
-
-// MoveWorkflow says whether the workflow may go from one state to another, nil if it may.
+// MoveWorkflow reports whether the workflow may go from one state to another, nil if it may.
 func MoveWorkflow(id, from, to string) error {
 	return decide(workflowMoves, OfWorkflow, id, from, to, WorkflowFacts{}, "")
 }
 
-// WorkflowOpen says whether a workflow still has steps to do.
+// WorkflowOpen reports whether a workflow still has steps to do.
 func WorkflowOpen(state string) bool {
 	return state == semconv.Scheduled || state == semconv.Running || state == semconv.Waiting || state == semconv.CancelRequested
 }

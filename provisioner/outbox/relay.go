@@ -59,13 +59,13 @@ type Relay struct {
 	store     *store.Store
 	publisher Publisher
 	config    Config
-	says      *telemetry.Source
+	emitter   *telemetry.Emitter
 	log       *slog.Logger
 }
 
-// New makes a relay; says speaks for it in telemetry.
-func New(s *store.Store, p Publisher, c Config, says *telemetry.Source, log *slog.Logger) *Relay {
-	return &Relay{s, p, c, says, log}
+// New makes a relay; emitter has its spans and log records.
+func New(s *store.Store, p Publisher, c Config, emitter *telemetry.Emitter, log *slog.Logger) *Relay {
+	return &Relay{s, p, c, emitter, log}
 }
 
 // Run relays until ctx ends.
@@ -110,13 +110,13 @@ func (r *Relay) round(ctx context.Context) (more bool, err error) {
 	return len(due) == r.config.Batch, nil
 }
 
-// crew is the number of messages that are sent at a time where the database lets several write.
-const crew = 4
+// parallelMessages is the number of messages that are sent at a time where the database lets several write.
+const parallelMessages = 4
 
 // together sends messages of which no two are of one allocation.
 func (r *Relay) together(ctx context.Context, due []store.Message) error {
 	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(crew)
+	work.SetLimit(parallelMessages)
 	for _, m := range due {
 		work.Go(func() error {
 			_, err := r.send(ctx, m)
@@ -128,7 +128,7 @@ func (r *Relay) together(ctx context.Context, due []store.Message) error {
 
 // send publishes one message and writes what became of it. The error is one of writing.
 func (r *Relay) send(ctx context.Context, m store.Message) (sent bool, err error) {
-	ctx, span := r.says.Start(m.Context(ctx), "publish "+m.Subject, telemetry.Producer,
+	ctx, span := r.emitter.Start(m.Context(ctx), "publish "+m.Subject, telemetry.Producer,
 		slog.String("messaging.system", "faultline-outbox"), slog.String("messaging.destination.name", m.Subject))
 	defer span.End()
 	failure := r.publisher.Publish(ctx, m)
@@ -147,7 +147,7 @@ func (r *Relay) send(ctx context.Context, m store.Message) (sent bool, err error
 		m.LastError = failure.Error()
 		m.NextAt = r.store.Now().Add(wait(r.config, m.Attempts))
 		span.Fail(failure, "publish")
-		r.says.Log(ctx, telemetry.Error, fmt.Sprintf("publish %s, attempt %d: %v", m.Subject, m.Attempts, failure),
+		r.emitter.Log(ctx, telemetry.Error, fmt.Sprintf("publish %s, attempt %d: %v", m.Subject, m.Attempts, failure),
 			slog.String(semconv.Subject, m.Subject), slog.Int(semconv.AttemptCount, m.Attempts))
 	}
 	err = r.store.Update(ctx, "mark message "+to, func(t *store.Tx) error { return t.MoveMessage(&m, to) })

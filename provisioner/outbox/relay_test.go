@@ -88,7 +88,7 @@ func TestAPoisonMessageDiesAndLetsOthersPass(t *testing.T) {
 		if got := b.got(); got != "a-1/next" {
 			t.Fatal(got)
 		}
-		// The letter says how often it was tried, and what stood against it.
+		// The dead letter says how often it was tried, and what stood against it.
 		if err := s.View(t.Context(), "dead letters", func(tx *store.Tx) error {
 			dead, err := tx.UnsentMessages(time.Now(), 10)
 			if len(dead) != 1 || dead[0].State != semconv.Dead || dead[0].Attempts != 3 || dead[0].LastError != "bus is away" || dead[0].Subject != "poison" {

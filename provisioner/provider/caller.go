@@ -56,11 +56,11 @@ func (e Endpoint) Validate(key string) error {
 type Caller struct {
 	endpoint Endpoint
 	client   *http.Client
-	says     *telemetry.Source
+	emitter  *telemetry.Emitter
 }
 
-// NewCaller makes a caller; says speaks for the caller's side.
-func NewCaller(e Endpoint, says *telemetry.Source) (*Caller, error) {
+// NewCaller makes a caller: emitter has the spans of its requests.
+func NewCaller(e Endpoint, emitter *telemetry.Emitter) (*Caller, error) {
 	t := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute,
 		DialContext:     (&net.Dialer{Timeout: e.Timeout / 2}).DialContext, // before the request's time is over: the error names the dial
@@ -80,7 +80,7 @@ func NewCaller(e Endpoint, says *telemetry.Source) (*Caller, error) {
 	e.URL = strings.TrimSuffix(e.URL, "/")
 	// A redirect would take the token elsewhere, and turn a POST into a GET.
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Caller{e, &http.Client{Transport: t, Timeout: e.Timeout, CheckRedirect: stay}, says}, nil
+	return &Caller{e, &http.Client{Transport: t, Timeout: e.Timeout, CheckRedirect: stay}, emitter}, nil
 }
 
 // Timeout is that of one request.
@@ -97,7 +97,7 @@ func (c *Caller) Call(ctx context.Context, op, method, path string, in, out any,
 	if u, err := url.Parse(c.endpoint.URL); err == nil {
 		attrs = append(attrs, slog.String(semconv.ServerAddress, u.Host))
 	}
-	ctx, span := c.says.Start(ctx, op, telemetry.Client, attrs...)
+	ctx, span := c.emitter.Start(ctx, op, telemetry.Client, attrs...)
 	defer span.End()
 	status, f := c.call(ctx, method, path, in, out, header)
 	if status != 0 {
@@ -203,7 +203,7 @@ func words(text []byte) string {
 	}
 	for _, v := range []any{e.Detail, e.Error, e.Message} {
 		if s, ok := v.(string); ok && s != "" {
-			return strings.ToValidUTF8(s[:min(len(s), maxDetail)], "")
+			return Clip(s, maxDetail)
 		}
 	}
 	return ""

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/faultline-io/faultline/internal/lab/aapsim"
-	"github.com/faultline-io/faultline/internal/lab/edasim"
-	"github.com/faultline-io/faultline/internal/lab/hubsim"
 	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/lab/aapsim"
+	"github.com/faultline-io/faultline/lab/edasim"
+	"github.com/faultline-io/faultline/lab/hubsim"
 	"github.com/faultline-io/faultline/provisioner/provider"
 	"github.com/faultline-io/faultline/provisioner/provider/aap"
 	"github.com/faultline-io/faultline/provisioner/provider/eda"
@@ -81,13 +81,13 @@ func (q *requests) want(t *testing.T, caller context.Context, kinds ...string) {
 func TestRequestsCarryTheirContext(t *testing.T) {
 	config := telemetry.DefaultConfig()
 	config.Endpoint = ""
-	emitter, err := telemetry.Open(config, slog.New(slog.DiscardHandler))
+	exporter, err := telemetry.Open(config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = emitter.Close(context.Background()) })
-	says := emitter.Source("provisioner")
-	caller := telemetry.WithForeign(telemetry.WithSpan(telemetry.With(t.Context(),
+	t.Cleanup(func() { _ = exporter.Close(context.Background()) })
+	emitter := exporter.Emitter("provisioner")
+	caller := telemetry.WithRemoteBaggage(telemetry.WithSpan(telemetry.With(t.Context(),
 		semconv.AllocationID, "a-1", semconv.WorkflowID, "w-1", semconv.CorrelationID, "c-1"), telemetry.NewTrace()), "tenant=blue")
 	version := provider.ConfigVersion("ocp_virt_vm", "p")
 	wish := func(operation string) provider.Request {
@@ -132,7 +132,7 @@ func TestRequestsCarryTheirContext(t *testing.T) {
 		c := aap.DefaultConfig()
 		c.API = provider.Endpoint{URL: asked.serve(t, sim.Handler()) + "/api/controller", Timeout: 5 * time.Second}
 		c.Hub = provider.Endpoint{URL: viewed.serve(t, h.Handler()), Timeout: 5 * time.Second}
-		p, err := aap.Open(c, says)
+		p, err := aap.Open(c, emitter)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func TestRequestsCarryTheirContext(t *testing.T) {
 		c := eda.DefaultConfig()
 		c.Webhook = provider.Endpoint{URL: posted.serve(t, sim.Handler()), Timeout: 5 * time.Second}
 		c.Hub = provider.Endpoint{URL: viewed.serve(t, h.Handler()), Timeout: 5 * time.Second}
-		p, err := eda.Open(c, says)
+		p, err := eda.Open(c, emitter)
 		if err != nil {
 			t.Fatal(err)
 		}

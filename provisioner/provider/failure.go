@@ -3,6 +3,7 @@ package provider
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -61,7 +62,7 @@ func KindOf(err error) Kind {
 	return ""
 }
 
-// Ambiguous says whether what failed may have been done all the same: the request went out, and the
+// Ambiguous reports whether what failed may have been done all the same: the request went out, and the
 // answer is no clear no.
 func Ambiguous(err error) bool {
 	var f *Failure
@@ -82,4 +83,18 @@ func RetryAfter(err error) time.Duration {
 		return f.RetryAfter
 	}
 	return 0
+}
+
+// NotSent is the error of a call that was made before the one that matters: whatever failed, that one was not sent.
+func NotSent(err error) error {
+	var f *Failure
+	if errors.As(err, &f) {
+		f.Sent = false
+	}
+	return err
+}
+
+// Clip shortens a provider's words to so many bytes.
+func Clip(words string, most int) string {
+	return strings.ToValidUTF8(words[:min(len(words), most)], "")
 }

@@ -24,7 +24,7 @@ const (
 	Unknown   State = "Unknown"
 )
 
-// Terminal says whether the provider will not change the state any more.
+// Terminal reports whether the provider will not change the state any more.
 func (s State) Terminal() bool { return s == Succeeded || s == Failed || s == Canceled }
 
 // Operations.

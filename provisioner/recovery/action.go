@@ -1,6 +1,8 @@
 package recovery
 
 import (
+	"strings"
+
 	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/access"
 	"github.com/faultline-io/faultline/provisioner/lifecycle"
@@ -68,7 +70,7 @@ func Actions() []Action {
 				{Nodes, lifecycle.Cleanup, lifecycle.Free}, {Nodes, lifecycle.Fenced, lifecycle.Free},
 			},
 			Does: "Ends the allocation and frees its node on a person's word that nothing of it runs any more, and where that is written down. One that has failed stays so; its node is freed.",
-			When: "No release can succeed: the machine was wiped, replaced or scrapped by hand.", do: forceCleanup,
+			When: "No release can succeed: the node was wiped, replaced or scrapped by hand.", do: forceCleanup,
 		},
 		{
 			Name: "cancel", Audit: "cancel", Of: Allocations, Role: access.Operator,
@@ -94,7 +96,7 @@ func Actions() []Action {
 				{Nodes, lifecycle.Occupied, lifecycle.Fenced}, {Nodes, lifecycle.Cleanup, lifecycle.Fenced},
 			},
 			Does: "Keeps a node out of use until somebody lifts the fence.",
-			When: "The machine is suspect: evidence must not be wiped, nobody may get it.", do: fence,
+			When: "The node is suspect: evidence must not be wiped, nobody may get it.", do: fence,
 		},
 		{
 			Name: "unfence", Audit: "unfence", Of: Nodes, Role: access.Operator,
@@ -106,8 +108,8 @@ func Actions() []Action {
 		{
 			Name: "re-enrol", Audit: "re_enrol", Of: Nodes, Role: access.Admin,
 			Guards: []Guard{reasonGiven, noClaim},
-			Does:   "Issues a one-time token with which the node's agent enrols as a new installation. When it does, the one before is superseded and what it reports is refused.",
-			When:   "The machine was installed anew, or its agent has lost its identity.", do: reEnrol,
+			Does:   "Issues a one-time token with which the node's agent enrols as a new node instance. When it does, the one before is superseded and what it reports is refused.",
+			When:   "The node was installed anew, or its agent has lost its identity.", do: reEnrol,
 		},
 		{
 			Name: "republish", Audit: "repair_outbox", Of: Messages, Role: access.Operator,
@@ -139,4 +141,16 @@ func Named(of Kind, name string) (Action, bool) {
 		}
 	}
 	return Action{}, false
+}
+
+// MovesText is what an action may move, in words.
+func (a Action) MovesText() string {
+	var all []string
+	for _, m := range a.Moves {
+		all = append(all, m.Of.One()+" "+m.From+" → "+m.To)
+	}
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, ", ")
 }

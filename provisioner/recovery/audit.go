@@ -10,10 +10,10 @@ import (
 )
 
 // audit is the row of an action that was done.
-func (a Action) audit(r Request, w *work, v Verdict, before []fact, done []Change) store.Audit {
+func (a Action) audit(r Request, w *work, v Verdict, before []stateField, done []Change) store.Audit {
 	row := a.row(r, w, v)
-	row.Before = tell(before)
-	row.After = tell(w.picture())
+	row.Before = describe(before)
+	row.After = describe(w.snapshot())
 	var also []string
 	for _, c := range done {
 		if c.Subject == "outbox" {
@@ -41,10 +41,10 @@ func (a Action) row(r Request, w *work, v Verdict) store.Audit {
 }
 
 // refuse writes down that a guard refused an action. The action's own transaction is gone.
-func (d *Desk) refuse(ctx context.Context, a Action, r Request, why *Refusal, w *work, v Verdict) error {
+func (d *Service) refuse(ctx context.Context, a Action, r Request, why *Refusal, w *work, v Verdict) error {
 	return d.store.Update(ctx, "refused recovery", func(t *store.Tx) error {
 		row := a.row(r, w, v)
-		row.Outcome, row.Detail, row.Before = store.Refused, fmt.Sprintf("guard %s: %s", why.Guard, why), tell(w.picture())
+		row.Outcome, row.Detail, row.Before = store.Refused, fmt.Sprintf("guard %s: %s", why.Guard, why), describe(w.snapshot())
 		row.Evidence = "" // it proved nothing
 		_, err := t.PutAudit(row)
 		return err
@@ -52,7 +52,7 @@ func (d *Desk) refuse(ctx context.Context, a Action, r Request, why *Refusal, w 
 }
 
 // Deny writes down that somebody wanted to do what it may not.
-func (d *Desk) Deny(ctx context.Context, of Kind, name, id string, by By, why string) error {
+func (d *Service) Deny(ctx context.Context, of Kind, name, id string, by By, why string) error {
 	action := string(of) + "/" + name
 	if a, ok := Named(of, name); ok {
 		action = a.Audit
@@ -72,10 +72,10 @@ func (d *Desk) Deny(ctx context.Context, of Kind, name, id string, by By, why st
 	})
 }
 
-// tell is a picture in words: "allocation a-1 release_failed, node n-1 fenced".
-func tell(picture []fact) string {
+// describe is a snapshot in words: "allocation a-1 release_failed, node n-1 fenced".
+func describe(snapshot []stateField) string {
 	var out []string
-	for _, f := range picture {
+	for _, f := range snapshot {
 		out = append(out, f.subject+" "+f.value)
 	}
 	return strings.Join(out, ", ")

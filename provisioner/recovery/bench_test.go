@@ -15,11 +15,11 @@ import (
 	"github.com/faultline-io/faultline/provisioner/workflow"
 )
 
-// bench is a desk on a store in which nothing moves by itself.
+// bench is a service on a store in which nothing moves by itself.
 type bench struct {
-	t     *testing.T
-	store *store.Store
-	desk  *recovery.Desk
+	t       *testing.T
+	store   *store.Store
+	service *recovery.Service
 }
 
 func newBench(t *testing.T, target string) *bench {
@@ -164,7 +164,7 @@ func asks(id string) recovery.Request {
 }
 
 func (b *bench) do(of recovery.Kind, name string, r recovery.Request) (recovery.Answer, bool, error) {
-	return b.desk.Do(context.Background(), of, name, r)
+	return b.service.Do(context.Background(), of, name, r)
 }
 
 // must does an action and checks how everything stands then.

@@ -73,7 +73,7 @@ func (b *bench) legalOrRefused(a recovery.Action, allocation, node, message stri
 	}
 }
 
-// reachable says whether the moves lead from one state to another.
+// reachable reports whether the moves lead from one state to another.
 func reachable(moves []recovery.Move, of recovery.Kind, from, to string) bool {
 	return slices.ContainsFunc(moves, func(m recovery.Move) bool {
 		return m.Of == of && m.From == from && (m.To == to || m.To != from && reachable(moves, of, m.To, to))

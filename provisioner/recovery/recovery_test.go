@@ -162,7 +162,7 @@ func TestSkippedPoisonSettlesWhoWaitedForIt(t *testing.T) {
 		f(semconv.Releasing, "release_failed/cleanup")
 		f(semconv.Canceling, "release_failed/cleanup")
 		f(semconv.Active, "active/occupied") // nobody waited for it
-		all, err := b.desk.Stuck(context.Background(), time.Hour)
+		all, err := b.service.Stuck(context.Background(), time.Hour)
 		if err != nil || slices.ContainsFunc(all.Items, func(i recovery.Item) bool { return i.Kind == "message" && i.State == semconv.Dead }) {
 			t.Fatalf("%+v, %v", all, err)
 		}

@@ -20,7 +20,7 @@ func TestAWorkflowIsStuckSinceItGotOn(t *testing.T) {
 		start := time.Now().Truncate(time.Millisecond)
 		at := func(h int64) time.Time { return start.Add(time.Duration(h) * time.Hour) }
 		s := storetest.Open(t, target, store.Options{Now: func() time.Time { return at(hours.Load()) }})
-		desk := recovery.New(s, recovery.DefaultConfig(), time.Minute)
+		service := recovery.New(s, recovery.DefaultConfig(), time.Minute)
 		w := store.Workflow{ID: "wf-1", AllocationID: "a-1", Operation: "provision", OutboxID: "ob-1", Trace: telemetry.NewTrace()}
 		move := func(h int64, state string, step int, on string) {
 			t.Helper()
@@ -38,7 +38,7 @@ func TestAWorkflowIsStuckSinceItGotOn(t *testing.T) {
 		since := func(h int64, older time.Duration) (got string) {
 			t.Helper()
 			hours.Store(h)
-			all, err := desk.Stuck(t.Context(), older)
+			all, err := service.Stuck(t.Context(), older)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -52,7 +52,7 @@ type Stuck struct {
 }
 
 // Stuck lists it. older is how long something may be on its way; 0 takes the configured time.
-func (d *Desk) Stuck(ctx context.Context, older time.Duration) (out Stuck, err error) {
+func (d *Service) Stuck(ctx context.Context, older time.Duration) (out Stuck, err error) {
 	if older <= 0 {
 		older = d.config.StuckAfter
 	}

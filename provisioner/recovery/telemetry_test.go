@@ -18,17 +18,17 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
-// told runs f on a desk whose store tells its events into a file, and gives what was told.
+// told runs f on a service whose store tells its events into a file, and gives what was told.
 func told(t *testing.T, f func(*bench)) string {
 	t.Helper()
 	c := telemetry.DefaultConfig()
 	c.Endpoint, c.File = "", filepath.Join(t.TempDir(), "told.jsonl")
-	emitter, err := telemetry.Open(c, slog.New(slog.DiscardHandler))
+	exporter, err := telemetry.Open(c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, err := store.Open(context.Background(), filepath.Join(t.TempDir(), "p.db"), store.Options{
-		Says: emitter.Source("provisioner"), DB: emitter.Source("db"), Relay: emitter.Source("outbox-relay"),
+		Emitter: exporter.Emitter("provisioner"), DB: exporter.Emitter("db"), Relay: exporter.Emitter("outbox-relay"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func told(t *testing.T, f func(*bench)) string {
 	f(&bench{t, s, recovery.New(s, recovery.DefaultConfig(), time.Minute)})
 	last, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := emitter.Close(last); err != nil {
+	if err := exporter.Close(last); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -102,7 +102,7 @@ func TestAFenceIsOfWhoeverHasTheNodeThen(t *testing.T) {
 		defer verdicts.Close()
 		c := recovery.DefaultConfig()
 		c.Verdicts = verdicts.URL
-		b.desk = recovery.New(b.store, c, time.Minute)
+		b.service = recovery.New(b.store, c, time.Minute)
 		b.must(recovery.Nodes, "fence", asks(node))
 	})
 	fences := 0

@@ -91,7 +91,7 @@ func (c correlator) Of(ctx context.Context, allocation string) (v Verdict, err e
 }
 
 // justify is the verdict on record: the caller's, else the correlator's, else a word on why there is none.
-func (d *Desk) justify(ctx context.Context, r Request, allocation string) Verdict {
+func (d *Service) justify(ctx context.Context, r Request, allocation string) Verdict {
 	switch {
 	case r.Verdict != nil:
 		v := *r.Verdict

@@ -72,7 +72,7 @@ func (w *work) by() control.Asker {
 	return control.Asker{Actor: w.asked.By.Actor, ActorType: w.asked.By.ActorType, Reason: w.asked.Reason}
 }
 
-// vouched says whether somebody has seen that nothing runs any more, and says where that is written.
+// vouched reports whether somebody has seen that nothing runs any more, and says where that is written.
 func (w *work) vouched() bool { return w.asked.Absent && w.asked.Evidence != "" }
 
 func (w *work) nodeIs() string {
@@ -98,20 +98,20 @@ func (w *work) send(subject, payload string) error {
 	return nil
 }
 
-// fact is one state of the picture that an action changes.
-type fact struct{ subject, field, value string }
+// stateField is one state that an action may change.
+type stateField struct{ subject, field, value string }
 
-// picture is how everything stands that the action may move.
-func (w *work) picture() []fact {
-	var out []fact
+// snapshot is the state of everything that the action may move.
+func (w *work) snapshot() []stateField {
+	var out []stateField
 	if w.allocation != nil {
-		out = append(out, fact{"allocation " + w.allocation.ID, "state", w.allocation.State})
+		out = append(out, stateField{"allocation " + w.allocation.ID, "state", w.allocation.State})
 	}
 	if w.node != nil {
-		out = append(out, fact{"node " + w.node.ID, "occupancy", w.node.Occupancy})
+		out = append(out, stateField{"node " + w.node.ID, "occupancy", w.node.Occupancy})
 	}
 	if w.message != nil {
-		out = append(out, fact{"message " + w.message.ID, "state", w.message.State})
+		out = append(out, stateField{"message " + w.message.ID, "state", w.message.State})
 	}
 	return out
 }
@@ -124,8 +124,8 @@ type Change struct {
 	To      string `json:"to"`
 }
 
-// changes compares two pictures of the same things.
-func changes(before, after []fact) []Change {
+// changes compares two snapshots of the same things.
+func changes(before, after []stateField) []Change {
 	out := []Change{}
 	for i, b := range before {
 		if a := after[i]; a.value != b.value {

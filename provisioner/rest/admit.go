@@ -14,9 +14,9 @@ import (
 
 // admission lets callers in by their role.
 type admission struct {
-	gate *access.Gate
-	desk *recovery.Desk
-	log  *slog.Logger
+	gate     *access.Gate
+	recovery *recovery.Service
+	log      *slog.Logger
 	// strangers bounds the audit rows of callers that nobody knows: they must not fill the database.
 	strangers *allowance
 }
@@ -59,7 +59,7 @@ func (a admission) denied(c echo.Context, of recovery.Kind, action string, err e
 		by.Actor, by.ActorType = "unknown", "user"
 	}
 	ctx := context.WithoutCancel(c.Request().Context())
-	if wrong := a.desk.Deny(ctx, of, action, c.Param("id"), by, d.Error()+", from "+c.Request().RemoteAddr); wrong != nil {
+	if wrong := a.recovery.Deny(ctx, of, action, c.Param("id"), by, d.Error()+", from "+c.Request().RemoteAddr); wrong != nil {
 		a.log.Error("write down a denied recovery", "error", wrong)
 	}
 	return err

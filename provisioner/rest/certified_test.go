@@ -142,7 +142,7 @@ func TestATokenIsSpentOnOneKey(t *testing.T) {
 	var a, b rest.Enrolled
 	_, _ = json.Unmarshal(first.Body.Bytes(), &a), json.Unmarshal(again.Body.Bytes(), &b)
 	if a.NodeInstanceID != b.NodeInstanceID || a.NodeInstanceID == "" {
-		t.Errorf("installations %q and %q", a.NodeInstanceID, b.NodeInstanceID)
+		t.Errorf("node instances %q and %q", a.NodeInstanceID, b.NodeInstanceID)
 	}
 	w := g.enrol(token, request(t, thief))
 	g.want(w, 401, "enrolment_token")
@@ -159,7 +159,7 @@ func TestATokenIsSpentOnOneKey(t *testing.T) {
 	g.wantDenials("enrol h", "enrol h n-1", "enrol h", "enrol h n-2", "enrol h n-1")
 }
 
-func TestACertificateBindsNodeAndInstallation(t *testing.T) {
+func TestACertificateBindsNodeAndInstance(t *testing.T) {
 	g := newGate(t)
 	_, one := g.agent("n-1")
 	_, two := g.agent("n-2")
@@ -221,7 +221,7 @@ func TestResultsCountUnderTheirOwnCertificateOnly(t *testing.T) {
 	g.want(result("n-1", one, strings.Repeat("x", 100<<10)), 413, "")
 	_, fresh := g.agent("n-1") // reimaged
 	g.want(result("n-1", one, ""), 409, "superseded_instance")
-	if w := result("n-1", fresh, ""); w.Code != http.StatusConflict { // the claim was the old installation's
+	if w := result("n-1", fresh, ""); w.Code != http.StatusConflict { // the claim was the old node instance's
 		t.Fatal(w.Code, w.Body)
 	}
 	g.wantDenials("node_api CN=n-2 n-1", "task_result "+instanceOf(t, two)+" n-2", "task_result "+instanceOf(t, one)+" n-1", "task_result "+instanceOf(t, fresh)+" n-1")
@@ -239,7 +239,7 @@ func instanceOf(t *testing.T, header string) string {
 	return id.InstanceID
 }
 
-func TestARebootKeepsTheInstallation(t *testing.T) {
+func TestARebootKeepsTheNodeInstance(t *testing.T) {
 	g := newGate(t)
 	_, one := g.agent("n-1")
 	beat := func(body string) *httptest.ResponseRecorder {

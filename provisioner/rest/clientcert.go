@@ -81,7 +81,7 @@ func certValue(text string) (value, rest string, err error) {
 	return "", "", fmt.Errorf("a quote is not closed")
 }
 
-// throughIngress says whether the request came over a connection that the ingress made, by the
+// throughIngress reports whether the request came over a connection that the ingress made, by the
 // certificate with which it did.
 func throughIngress(r *http.Request) bool {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
@@ -97,7 +97,7 @@ func named(uris []*url.URL) (id authority.Identity) {
 	return id
 }
 
-// certified is the installation that the client certificate names, as the ingress passed it on.
+// certified is the node instance that the client certificate names, as the ingress passed it on.
 func certified(r *http.Request) (id authority.Identity, subject string, err error) {
 	if !throughIngress(r) {
 		return id, "", lifecycle.Refuse(lifecycle.NoCertificate, "caller", "the connection is not the ingress's, so its word about a client certificate does not count")
@@ -112,7 +112,7 @@ func certified(r *http.Request) (id authority.Identity, subject string, err erro
 		return id, "", lifecycle.Refuse(lifecycle.WrongCertificate, "caller", HeaderClientCert+" is not one element in Envoy's form")
 	}
 	if id, err = authority.ParseIdentity(c.URI); err != nil || id.NodeID == "" {
-		return id, c.Subject, lifecycle.Refuse(lifecycle.WrongCertificate, "caller", "the certificate of "+c.Subject+" names no installation of a node")
+		return id, c.Subject, lifecycle.Refuse(lifecycle.WrongCertificate, "caller", "the certificate of "+c.Subject+" names no node instance")
 	}
 	return id, c.Subject, nil
 }

@@ -27,9 +27,9 @@ const (
 // NewControl serves the control API: what tenants ask for, by way of an API service in front that has
 // authorised them, and recovery for operators. The gate asks callers who they are; where it doesn't, it
 // trusts whoever reaches it.
-func NewControl(c *control.Control, d *recovery.Desk, gate *access.Gate, says *telemetry.Source, log *slog.Logger) http.Handler {
-	e := server(says, log)
-	h := controlHandlers{control: c, desk: d, admission: admission{gate, d, log, newAllowance(10, time.Minute)}}
+func NewControl(c *control.Control, d *recovery.Service, gate *access.Gate, emitter *telemetry.Emitter, log *slog.Logger) http.Handler {
+	e := server(emitter, log)
+	h := controlHandlers{control: c, recovery: d, admission: admission{gate, d, log, newAllowance(10, time.Minute)}}
 	at := h.at
 	e.POST("/v1/allocations", at(access.Operator, h.create))
 	e.GET("/v1/allocations", at(access.Viewer, h.list))
@@ -48,8 +48,8 @@ func NewControl(c *control.Control, d *recovery.Desk, gate *access.Gate, says *t
 
 type controlHandlers struct {
 	admission
-	control *control.Control
-	desk    *recovery.Desk
+	control  *control.Control
+	recovery *recovery.Service
 }
 
 func (h controlHandlers) create(c echo.Context) error {

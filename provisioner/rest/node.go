@@ -22,8 +22,8 @@ import (
 // NewNode serves the node API. Where the fleet has an authority, callers are whom HeaderClientCert names, and
 // only the ingress, known by its own certificate, may say so. Without one, they are whom HeaderCertSubject
 // names, over connections from these networks; where none is given, from this machine.
-func NewNode(f *fleet.Fleet, says *telemetry.Source, log *slog.Logger, ingress ...netip.Prefix) http.Handler {
-	e := server(says, log)
+func NewNode(f *fleet.Fleet, emitter *telemetry.Emitter, log *slog.Logger, ingress ...netip.Prefix) http.Handler {
+	e := server(emitter, log)
 	h := nodeHandlers{f, ingress}
 	e.POST("/internal/v1/nodes/enroll", h.enrol)
 	e.GET("/internal/v1/nodes/:node/tasks/wait", h.wait)
@@ -186,7 +186,7 @@ func (h nodeHandlers) agent(c echo.Context) (a fleet.Agent, err error) {
 	return a, nil
 }
 
-// byCertificate is who calls where certificates name installations; actor is whom to name when it is refused.
+// byCertificate is who calls where certificates name node instances; actor is whom to name when it is refused.
 func byCertificate(c echo.Context) (a fleet.Agent, actor string, err error) {
 	id, actor, err := certified(c.Request())
 	if err != nil {
@@ -199,12 +199,12 @@ func byCertificate(c echo.Context) (a fleet.Agent, actor string, err error) {
 		return wrong("the certificate is %s's", id.NodeID)
 	}
 	if said := c.Request().Header.Get(HeaderInstance); said != "" && said != id.InstanceID {
-		return wrong("the certificate is that of installation %s, the caller says it is another", id.InstanceID)
+		return wrong("the certificate is that of node instance %s, the caller says it is another", id.InstanceID)
 	}
 	return fleet.Agent{NodeID: id.NodeID, InstanceID: id.InstanceID}, actor, nil
 }
 
-// bySubject is who calls where the certificate names the node and the agent itself its installation.
+// bySubject is who calls where the certificate names the node and the agent itself its node instance.
 func bySubject(c echo.Context) (a fleet.Agent, err error) {
 	h := c.Request().Header
 	name, ok := strings.CutPrefix(h.Get(HeaderCertSubject), "CN=")

@@ -52,7 +52,7 @@ func (h controlHandlers) stuck(c echo.Context) error {
 	if kind != "" && !slices.Contains(recovery.Kinds(), kind) {
 		return bad("kind: none of %s", strings.Join(recovery.Kinds(), ", "))
 	}
-	all, err := h.desk.Stuck(c.Request().Context(), older)
+	all, err := h.recovery.Stuck(c.Request().Context(), older)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (h controlHandlers) recover(c echo.Context) error {
 	return h.done(c, of, name, asked)
 }
 
-// asked checks a request and makes it the desk's.
+// asked checks a request and makes it a recovery.Request.
 func (h controlHandlers) asked(c echo.Context, of recovery.Kind, name string, r RecoveryRequest) (asked recovery.Request, err error) {
 	if err := firstOf(identifier("id", c.Param("id"), false), identifier("actor", r.Actor, true), text("reason", r.Reason, maxReason),
 		text("evidence", r.Evidence, maxReason), checkVerdict(r.Verdict)); err != nil {
@@ -142,7 +142,7 @@ func actorOf(c echo.Context, claimed string) (recovery.By, error) {
 }
 
 func (h controlHandlers) done(c echo.Context, of recovery.Kind, name string, asked recovery.Request) error {
-	answer, replayed, err := h.desk.Do(c.Request().Context(), of, name, asked)
+	answer, replayed, err := h.recovery.Do(c.Request().Context(), of, name, asked)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return invalid{http.StatusNotFound, fmt.Sprintf("there is no %s %s", of.One(), asked.ID)}
@@ -181,7 +181,7 @@ func (h controlHandlers) repair(c echo.Context) error {
 	if n.AllocationID != "" {
 		of, action, asked.ID = recovery.Allocations, "force-cleanup", n.AllocationID
 	}
-	if _, _, err := h.desk.Do(ctx, of, action, asked); err != nil {
+	if _, _, err := h.recovery.Do(ctx, of, action, asked); err != nil {
 		return err
 	}
 	if n, err = h.control.Node(ctx, n.ID); err != nil {
@@ -190,7 +190,7 @@ func (h controlHandlers) repair(c echo.Context) error {
 	return c.JSON(http.StatusOK, node(n))
 }
 
-// noAction says which there are.
+// noAction names which there are.
 func noAction(of recovery.Kind, name string) error {
 	var all []string
 	for _, a := range recovery.Actions() {

@@ -88,7 +88,7 @@ func TestRecoveryOverHTTP(t *testing.T) {
 	b.want(b.call(b.control, "POST", at+"retry-release", `{"actor":"kim"}`), 422, "unnamed_actor")
 	b.want(b.call(b.control, "POST", at+"retry-release?dry_run=perhaps", word), 400, "")
 	b.want(b.call(b.control, "POST", at+"retry-relase", word), 404, "")
-	b.want(b.call(b.control, "POST", "/v1/recovery/machines/a-1/fence", word), 404, "")
+	b.want(b.call(b.control, "POST", "/v1/recovery/computers/a-1/fence", word), 404, "")
 	b.want(b.call(b.control, "POST", "/v1/recovery/allocations/a-9/cancel", word), 404, "")
 	b.want(b.call(b.control, "POST", "/v1/recovery/messages/a-1/skip", word), 404, "")
 	b.want(b.call(b.control, "GET", at+"cancel", ""), 405, "")

@@ -19,11 +19,11 @@ import (
 const maxBody = "64K"
 
 // server is what both APIs have in common.
-func server(says *telemetry.Source, log *slog.Logger) *echo.Echo {
+func server(emitter *telemetry.Emitter, log *slog.Logger) *echo.Echo {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = answerProblem
-	e.Use(traced(says, log), middleware.RecoverWithConfig(middleware.RecoverConfig{
+	e.Use(traced(emitter, log), middleware.RecoverWithConfig(middleware.RecoverConfig{
 		LogErrorFunc: func(_ echo.Context, err error, _ []byte) error { return fmt.Errorf("panic: %w", err) },
 	}), middleware.BodyLimit(maxBody))
 	return e
@@ -31,7 +31,7 @@ func server(says *telemetry.Source, log *slog.Logger) *echo.Echo {
 
 // traced gives a request its context: trace, identifiers, and a span of the server. A request that
 // only reads and belongs to no trace (a probe, a projection) makes none.
-func traced(says *telemetry.Source, log *slog.Logger) echo.MiddlewareFunc {
+func traced(emitter *telemetry.Emitter, log *slog.Logger) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			r := c.Request()
@@ -41,7 +41,7 @@ func traced(says *telemetry.Source, log *slog.Logger) echo.MiddlewareFunc {
 			}
 			var span *telemetry.Span
 			if telemetry.SpanOf(ctx).Valid() || r.Method != http.MethodGet {
-				ctx, span = says.Start(ctx, r.Method+" "+c.Path(), telemetry.Server, slog.String(semconv.HTTPRequestMethod, r.Method),
+				ctx, span = emitter.Start(ctx, r.Method+" "+c.Path(), telemetry.Server, slog.String(semconv.HTTPRequestMethod, r.Method),
 					slog.String(semconv.HTTPRoute, c.Path()), slog.String(semconv.URLPath, r.URL.Path))
 			}
 			defer span.End()
@@ -50,7 +50,7 @@ func traced(says *telemetry.Source, log *slog.Logger) echo.MiddlewareFunc {
 			if err != nil {
 				answerProblem(err, c)
 				p := problemOf(err)
-				report(ctx, says, log, p, err)
+				report(ctx, emitter, log, p, err)
 				if p.Status >= 500 {
 					span.Fail(err, "internal")
 				}
@@ -62,7 +62,7 @@ func traced(says *telemetry.Source, log *slog.Logger) echo.MiddlewareFunc {
 }
 
 // report logs a request that ended in a problem, once.
-func report(ctx context.Context, says *telemetry.Source, log *slog.Logger, p Problem, err error) {
+func report(ctx context.Context, emitter *telemetry.Emitter, log *slog.Logger, p Problem, err error) {
 	if errors.Is(err, context.Canceled) { // the caller went away
 		return
 	}
@@ -71,11 +71,11 @@ func report(ctx context.Context, says *telemetry.Source, log *slog.Logger, p Pro
 		severity = telemetry.Error
 		log.Error("request ended in an error", "error", err)
 	}
-	says.Log(ctx, severity, fmt.Sprintf("request refused with %d: %v", p.Status, err), slog.Int(semconv.HTTPStatusCode, p.Status),
+	emitter.Log(ctx, severity, fmt.Sprintf("request refused with %d: %v", p.Status, err), slog.Int(semconv.HTTPStatusCode, p.Status),
 		slog.String(semconv.ErrorType, strings.ToLower(strings.ReplaceAll(p.Title, " ", "_"))))
 }
 
-// identifier checks one that comes from outside; missing says whether it may be empty.
+// identifier checks one that comes from outside; missing reports whether it may be empty.
 func identifier(name, value string, missing bool) error {
 	if value == "" && missing {
 		return nil

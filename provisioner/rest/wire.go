@@ -143,6 +143,6 @@ const (
 	// HeaderCertSubject is the subject of the verified client certificate ("CN=node-1"). The ingress sets
 	// it, and drops what a client sent under that name; the node API must be reachable through it alone.
 	HeaderCertSubject = "X-Client-Cert-Subject"
-	// HeaderInstance is the installation for which the agent speaks.
+	// HeaderInstance is the node instance for which the agent speaks.
 	HeaderInstance = "X-Node-Instance-ID"
 )

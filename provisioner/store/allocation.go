@@ -50,18 +50,18 @@ func (t *Tx) CreateAllocation(a Allocation) (Allocation, error) {
 	if err != nil {
 		return a, fmt.Errorf("insert allocation: %w", err)
 	}
-	t.say(ctx, a.Since, semconv.EventAllocationState,
+	t.event(ctx, a.Since, semconv.EventAllocationState,
 		slog.String(semconv.To, a.State), slog.String(semconv.Actor, a.RequestedBy))
 	return a, nil
 }
 
-// Allocation reads one; ErrNotFound where there is none. In an Update it is held until the end.
+// Allocation reads one; ErrNotFound where there is none. In an Update it is locked until the end.
 func (t *Tx) Allocation(id string) (Allocation, error) {
 	a, err := scanAllocation(t.row(t.lockRows(`SELECT `+allocationColumns+` FROM allocations WHERE allocation_id = ?`, false), id).Scan)
-	if err == nil && t.held == "" {
-		t.held = id
+	if err == nil && t.locked == "" {
+		t.locked = id
 	}
-	return a, found("allocation", id, err)
+	return a, wrapNotFound("allocation", id, err)
 }
 
 // Filter chooses allocations of a list.
@@ -120,7 +120,7 @@ func (t *Tx) MoveAllocation(a *Allocation, to, reason string, f lifecycle.Facts)
 	if f.Actor != "" {
 		attrs = append(attrs, slog.String(semconv.Actor, f.Actor))
 	}
-	t.say(ctx, now, semconv.EventAllocationState, attrs...)
+	t.event(ctx, now, semconv.EventAllocationState, attrs...)
 	if lifecycle.Settled(to) {
 		_, err := t.PutOutbox("allocation."+to, a.ID, `{"version":`+fmt.Sprint(a.Version)+`}`)
 		return err

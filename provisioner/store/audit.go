@@ -69,10 +69,10 @@ func (t *Tx) sayAudit(a Audit) {
 		attrs = append(attrs, slog.Bool("runtime_verified_absent", true))
 	}
 	if a.Outcome == Done {
-		t.say(ctx, a.At, semconv.EventAudit, attrs...)
+		t.event(ctx, a.At, semconv.EventAudit, attrs...)
 		return
 	}
-	source := t.store.options.Says
+	source := t.store.options.Emitter
 	t.After(func() {
 		source.Log(ctx, telemetry.Warn, fmt.Sprintf("%s by %s %s: %s", a.Action, a.Actor, a.Outcome, a.Detail), append(attrs, slog.String("outcome", a.Outcome))...)
 	})
@@ -101,7 +101,7 @@ func (t *Tx) AuditLog(f AuditFilter) ([]Audit, error) {
 	if f.After != "" {
 		var at int64
 		if err := t.row(`SELECT at FROM audit WHERE audit_id = ?`, f.After).Scan(&at); err != nil {
-			return nil, found("audit row", f.After, err)
+			return nil, wrapNotFound("audit row", f.After, err)
 		}
 		only("(at < ? OR at = ? AND audit_id < ?)", at, at, f.After)
 	}

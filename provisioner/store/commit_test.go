@@ -24,7 +24,7 @@ func TestNothingWithoutItsJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = e.Close(t.Context()) }()
-		s := storetest.Open(t, target, store.Options{Says: e.Source("provisioner"), Journal: true})
+		s := storetest.Open(t, target, store.Options{Emitter: e.Emitter("provisioner"), Journal: true})
 		c, err := pgx.Connect(t.Context(), target)
 		if err != nil {
 			t.Fatal(err)

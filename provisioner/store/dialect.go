@@ -15,15 +15,15 @@ import (
 // dialect is what differs between the databases. Everything else is written once, in SQLite's SQL:
 // times are nanoseconds in an INTEGER, truth is 0 or 1, placeholders are ? or ?1.
 type dialect struct {
-	system string // db.system.name of OpenTelemetry's conventions
-	shared bool   // several processes, and several transactions of one, write at a time
-	opens  func(ctx context.Context, target string) (writer, reader *sql.DB, err error)
-	query  func(string) string                               // a statement in this dialect
-	schema func(string) string                               // a migration in this dialect
-	lock   func(*sql.Tx) error                               // keeps two that migrate apart
-	again  func(error) bool                                  // the transaction lost against another one and may be run again
-	last   func(c *sql.Conn, query string, args []any) error // has a statement sent with the commit; nil: it is run at once
-	wakes  func(context.Context, *Store) (waker, error)
+	system    string // db.system.name of OpenTelemetry's conventions
+	shared    bool   // several processes, and several transactions of one, write at a time
+	open      func(ctx context.Context, target string) (writer, reader *sql.DB, err error)
+	query     func(string) string                               // a statement in this dialect
+	schema    func(string) string                               // a migration in this dialect
+	lock      func(*sql.Tx) error                               // keeps two that migrate apart
+	retryable func(error) bool                                  // the transaction lost against another one and may be run again
+	sendLast  func(c *sql.Conn, query string, args []any) error // has a statement sent with the commit; nil: it is run at once
+	listen    func(context.Context, *Store) (notifier, error)
 }
 
 // dialectOf tells a DSN from the path of a file.

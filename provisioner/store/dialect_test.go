@@ -96,9 +96,9 @@ func TestPlacementAtTheSameTime(t *testing.T) {
 		if stores[0].dialect.shared {
 			stores = append(stores, open(t, target))
 		}
-		const machines = 24
+		const nodes = 24
 		update := func(s *Store, f func(*Tx) error) error { return s.Update(context.Background(), "test", f) }
-		for i := range machines {
+		for i := range nodes {
 			id := fmt.Sprintf("%02d", i)
 			if err := update(stores[0], func(tx *Tx) error {
 				if err := tx.RegisterNode("n-"+id, "p"); err != nil {
@@ -117,7 +117,7 @@ func TestPlacementAtTheSameTime(t *testing.T) {
 			}
 		}
 		var all sync.WaitGroup
-		for i := range machines {
+		for i := range nodes {
 			all.Go(func() {
 				err := update(stores[i%len(stores)], func(tx *Tx) error {
 					a, err := tx.Allocation(fmt.Sprintf("a-%02d", i))
@@ -146,8 +146,8 @@ func TestPlacementAtTheSameTime(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if len(used) != machines || used[""] {
-			t.Errorf("%d of %d allocations have a node", len(used), machines)
+		if len(used) != nodes || used[""] {
+			t.Errorf("%d of %d allocations have a node", len(used), nodes)
 		}
 	})
 }

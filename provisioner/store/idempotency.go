@@ -29,7 +29,7 @@ func (t *Tx) ClaimKey(actor, key, fingerprint string) (answer string, used bool,
 	}
 	var have string
 	if err := t.row(`SELECT fingerprint, answer FROM idempotency_keys WHERE actor = ? AND request_key = ?`, actor, key).Scan(&have, &answer); err != nil {
-		return "", false, found("idempotency key", key, err)
+		return "", false, wrapNotFound("idempotency key", key, err)
 	}
 	if have != fingerprint {
 		return "", false, lifecycle.Refuse(lifecycle.KeyReused, "idempotency key "+key, "it was used for another request")

@@ -31,8 +31,8 @@ func (t *Tx) UseEnrolment(tokenHash string) (node string, err error) {
 	return node, err
 }
 
-// OpenInstance makes a new installation the live one of its node. The one before is superseded, and
-// the claims it held are lost.
+// OpenInstance makes a new node instance the live one of its node. The one before is superseded, and
+// its claims are lost.
 func (t *Tx) OpenInstance(n *Node, instance, boot, host string) error {
 	if old := n.InstanceID; old != "" {
 		if err := t.moveInstance(n.ID, old, lifecycle.Live, lifecycle.Superseded, lifecycle.InstanceFacts{Current: old, Successor: instance}); err != nil {
@@ -43,7 +43,7 @@ func (t *Tx) OpenInstance(n *Node, instance, boot, host string) error {
 		}
 		n.InstanceID = ""
 	}
-	now := t.Now() // not before the old one's end: one installation at a time
+	now := t.Now() // not before the old one's end: one node instance at a time
 	ctx := telemetry.With(t.instanceContext(n.ID, instance), semconv.BootID, boot)
 	if err := lifecycle.MoveInstance(instance, "", lifecycle.Enrolling, lifecycle.InstanceFacts{}); err != nil {
 		return t.refuse(ctx, err)
@@ -52,7 +52,7 @@ func (t *Tx) OpenInstance(n *Node, instance, boot, host string) error {
 		instance, n.ID, lifecycle.Enrolling, boot, host, nanos(now)); err != nil {
 		return fmt.Errorf("insert instance: %w", err)
 	}
-	t.say(ctx, now, semconv.EventNodeInstance, slog.String(semconv.To, lifecycle.Enrolling))
+	t.event(ctx, now, semconv.EventNodeInstance, slog.String(semconv.To, lifecycle.Enrolling))
 	if err := t.moveInstance(n.ID, instance, lifecycle.Enrolling, lifecycle.Live, lifecycle.InstanceFacts{Current: n.InstanceID}, semconv.BootID, boot); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (t *Tx) OpenInstance(n *Node, instance, boot, host string) error {
 	return nil
 }
 
-// moveInstance changes the state of an installation if the domain allows it; ids are further ones of its event.
+// moveInstance changes the state of a node instance if the domain allows it; ids are further ones of its event.
 func (t *Tx) moveInstance(node, instance, from, to string, f lifecycle.InstanceFacts, ids ...string) error {
 	ctx, now, closed := telemetry.With(t.instanceContext(node, instance), ids...), t.Now(), time.Time{}
 	if err := lifecycle.MoveInstance(instance, from, to, f); err != nil {
@@ -80,7 +80,7 @@ func (t *Tx) moveInstance(node, instance, from, to string, f lifecycle.InstanceF
 	if changed != 1 {
 		return fmt.Errorf("update instance %s: it is no longer %s", instance, from)
 	}
-	t.say(ctx, now, semconv.EventNodeInstance, slog.String(semconv.To, to))
+	t.event(ctx, now, semconv.EventNodeInstance, slog.String(semconv.To, to))
 	return nil
 }
 

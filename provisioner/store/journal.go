@@ -10,43 +10,46 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
-// JournalRow is what one transaction has told, written with what it did. It stays until it has arrived.
+// JournalRow is the telemetry of one transaction, written in that transaction. It stays until it has arrived.
 type JournalRow struct {
 	Seq int64
-	telemetry.Parcel
+	telemetry.EncodedBatch
 }
 
-// writeJournal keeps what the transaction tells in the transaction itself: one row, however much it is.
+// writeJournal writes the transaction's records into the journal: one row, however many they are.
 func (t *Tx) writeJournal() error {
-	if !t.store.options.Journal || len(t.told) == 0 {
+	if !t.store.options.Journal || len(t.records) == 0 {
 		return nil
 	}
-	p := telemetry.Pack(t.told)
-	if err := t.last(`INSERT INTO journal (at, records, told) VALUES (?, ?, ?)`, nanos(t.Now()), p.Records, p.Pack); err != nil {
+	b, err := telemetry.Encode(t.records)
+	if err != nil {
+		return fmt.Errorf("encode journal row: %w", err)
+	}
+	if err := t.execLast(`INSERT INTO journal (at, records, logs, traces) VALUES (?, ?, ?, ?)`, nanos(t.Now()), b.Records, b.Logs, b.Traces); err != nil {
 		return fmt.Errorf("insert journal row: %w", err)
 	}
 	t.touch(Journal)
 	return nil
 }
 
-// sayTold says after the commit what no journal keeps.
-func (t *Tx) sayTold() {
+// emitRecords emits after the commit what no journal keeps.
+func (t *Tx) emitRecords() {
 	if t.store.options.Journal {
 		return
 	}
-	for _, r := range t.told {
-		r.Say()
+	for _, r := range t.records {
+		r.Emit()
 	}
 }
 
-const oldestJournal = `SELECT seq, records, told FROM journal WHERE seq > 0 ORDER BY seq LIMIT ?`
+const oldestJournal = `SELECT seq, records, logs, traces FROM journal WHERE seq > 0 ORDER BY seq LIMIT ?`
 
 // JournalRows lists the oldest rows.
 func (t *Tx) JournalRows(limit int) ([]JournalRow, error) {
 	var out []JournalRow
 	err := t.rows(func(r *sql.Rows) error {
 		var j JournalRow
-		err := r.Scan(&j.Seq, &j.Records, &j.Pack)
+		err := r.Scan(&j.Seq, &j.Records, &j.Logs, &j.Traces)
 		out = append(out, j)
 		return err
 	}, oldestJournal, limit)

@@ -19,8 +19,8 @@ func (t *Tx) Lease(name, holder string, until time.Time) (bool, error) {
 	return n == 1, nil
 }
 
-// Shared says whether other processes may work on the same database.
+// Shared reports whether other processes may work on the same database.
 func (s *Store) Shared() bool { return s.dialect.shared }
 
-// IsShared says whether several processes may work on the database that a target of Open names.
+// IsShared reports whether several processes may work on the database that a target of Open names.
 func IsShared(target string) bool { return dialectOf(target).shared }

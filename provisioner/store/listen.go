@@ -11,34 +11,34 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
-// channel is PostgreSQL's name for where replicas tell of their commits.
+// channel is PostgreSQL's name for the notifications of commits.
 const channel = "faultline_provisioner"
 
-// gather is how long news wait for company. NOTIFY inside of the transactions would have all commits take
+// gatherTime is how long a notification waits for more. NOTIFY inside of the transactions would have all commits take
 // turns: PostgreSQL holds one lock of the whole server while it commits one. Afterwards, and gathered,
 // it costs one statement for however many commits there were.
-const gather = 5 * time.Millisecond
+const gatherTime = 5 * time.Millisecond
 
-// listener tells replicas of commits by NOTIFY, and hears of theirs by LISTEN.
+// listener notifies other replicas of commits by NOTIFY, and is notified of theirs by LISTEN.
 type listener struct {
 	store *Store
-	self  string // marks what this process told itself
+	self  string // marks notifications of this process
 	stop  context.CancelFunc
 	work  sync.WaitGroup
 
-	mu   sync.Mutex
-	news map[change]bool
-	some chan struct{} // there is news to tell
+	mu      sync.Mutex
+	changes map[change]bool
+	pending chan struct{} // changes is not empty
 }
 
-func listen(ctx context.Context, s *Store) (waker, error) {
+func listen(ctx context.Context, s *Store) (notifier, error) {
 	if err := s.reader.PingContext(ctx); err != nil {
 		return nil, err
 	}
-	l := &listener{store: s, self: telemetry.NewID("r"), news: map[change]bool{}, some: make(chan struct{}, 1)}
+	l := &listener{store: s, self: telemetry.NewID("r"), changes: map[change]bool{}, pending: make(chan struct{}, 1)}
 	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
-	l.work.Go(func() { l.hear(ctx) })
-	l.work.Go(func() { l.speak(ctx) })
+	l.work.Go(func() { l.receive(ctx) })
+	l.work.Go(func() { l.send(ctx) })
 	return l, nil
 }
 
@@ -47,34 +47,34 @@ func (l *listener) close() {
 	l.work.Wait()
 }
 
-func (l *listener) tell(touched []change) {
+func (l *listener) notify(touched []change) {
 	l.mu.Lock()
 	for _, c := range touched {
-		l.news[c] = true
+		l.changes[c] = true
 	}
 	l.mu.Unlock()
 	select {
-	case l.some <- struct{}{}:
+	case l.pending <- struct{}{}:
 	default:
 	}
 }
 
-// speak sends what was gathered. A failure is forgotten: the others look again by a timer.
-func (l *listener) speak(ctx context.Context) {
+// send notifies the other processes of what was gathered. A failure is forgotten: they look again by a timer.
+func (l *listener) send(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.some:
+		case <-l.pending:
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(gather):
+		case <-time.After(gatherTime):
 		}
 		l.mu.Lock()
-		text := write(l.self, l.news)
-		clear(l.news)
+		text := write(l.self, l.changes)
+		clear(l.changes)
 		l.mu.Unlock()
 		if text != "" {
 			_, _ = l.store.reader.ExecContext(ctx, `SELECT pg_notify($1, $2)`, channel, text)
@@ -103,7 +103,7 @@ func write(self string, news map[change]bool) string {
 	return text
 }
 
-// read leaves out what this process told itself, and topics that a later version may have.
+// read leaves out notifications of this process itself, and topics that a later version may have.
 func read(self, text string) []change {
 	words := strings.Fields(text)
 	if len(words) == 0 || words[0] == self {
@@ -121,12 +121,12 @@ func read(self, text string) []change {
 	return out
 }
 
-// hear wakes waiters of this process whenever another one has told of a commit. After every connection,
+// receive wakes waiters of this process at every notification of another one. After every connection,
 // the first as well as one that replaces a broken one, all of them are woken: something may have been
 // missed.
-func (l *listener) hear(ctx context.Context) {
+func (l *listener) receive(ctx context.Context) {
 	for ctx.Err() == nil {
-		_ = l.session(ctx) // the next one tells; whoever waits looks by a timer meanwhile
+		_ = l.session(ctx) // the next session; meanwhile whoever waits looks by a timer
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Second):

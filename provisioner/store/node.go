@@ -13,7 +13,7 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
-// Node is one machine of the inventory.
+// Node is one row of the inventory.
 type Node struct {
 	ID, Pool, Occupancy      string
 	AllocationID, InstanceID string    // "" for none
@@ -35,7 +35,7 @@ func scanNode(scan func(...any) error) (Node, error) {
 	return n, err
 }
 
-// RegisterNode adds a machine, or leaves it as it is where it is known already.
+// RegisterNode adds a node, or leaves it as it is where it is known already.
 func (t *Tx) RegisterNode(id, pool string) error {
 	_, err := t.exec(`INSERT INTO nodes (node_id, pool, occupancy, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (node_id) DO UPDATE SET pool = excluded.pool`,
 		id, pool, lifecycle.Free, nanos(t.Now()))
@@ -44,31 +44,31 @@ func (t *Tx) RegisterNode(id, pool string) error {
 
 const oneNode = `SELECT ` + nodeColumns + ` FROM nodes WHERE node_id = ?`
 
-// Node reads one; ErrNotFound where there is none. In an Update its allocation is held, and then it is
-// locked.
+// Node reads one; ErrNotFound where there is none. In an Update its allocation is locked, and then the
+// node itself.
 func (t *Tx) Node(id string) (Node, error) {
-	for t.locking() { // until it is the node of an allocation that is held, or of none
-		n, err := scanNode(t.row(t.lockRows(oneNode+` AND allocation_id IN ('', ?)`, false), id, t.held).Scan)
+	for t.locking() { // until it is the node of the locked allocation, or of none
+		n, err := scanNode(t.row(t.lockRows(oneNode+` AND allocation_id IN ('', ?)`, false), id, t.locked).Scan)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return n, err
 		}
 		n, err = scanNode(t.row(oneNode, id).Scan)
 		if err != nil {
-			return n, found("node", id, err)
+			return n, wrapNotFound("node", id, err)
 		}
-		if t.held != "" && t.held != n.AllocationID { // another one's node: what is out of order may have to be run again
+		if t.locked != "" && t.locked != n.AllocationID { // another one's node: what is out of order may have to be run again
 			n, err = scanNode(t.row(t.lockRows(oneNode, false), id).Scan)
-			return n, found("node", id, err)
+			return n, wrapNotFound("node", id, err)
 		}
-		if err := t.Hold(n.AllocationID); err != nil {
+		if err := t.Lock(n.AllocationID); err != nil {
 			return n, err
 		}
 	}
 	n, err := scanNode(t.row(oneNode, id).Scan)
-	return n, found("node", id, err)
+	return n, wrapNotFound("node", id, err)
 }
 
-// Nodes lists all machines by id.
+// Nodes lists all nodes by id.
 func (t *Tx) Nodes() ([]Node, error) {
 	var out []Node
 	err := t.rows(func(r *sql.Rows) error {
@@ -79,11 +79,11 @@ func (t *Tx) Nodes() ([]Node, error) {
 	return out, err
 }
 
-// FreeNode finds an enrolled machine of the pool that nobody has; ErrNotFound where there is none. The
+// FreeNode finds an enrolled node of the pool that nobody has; ErrNotFound where there is none. The
 // one that was set aside longest ago comes first, so that use goes round.
 func (t *Tx) FreeNode(pool string) (Node, error) {
 	n, err := scanNode(t.row(t.lockRows(freeNode, true), pool).Scan)
-	return n, found("free node in pool", pool, err)
+	return n, wrapNotFound("free node in pool", pool, err)
 }
 
 // Reserve sets a free node aside for an allocation: the assignment begins.
@@ -98,7 +98,7 @@ func (t *Tx) Reserve(n *Node, a *Allocation) error {
 	if err := t.place(a, n.ID); err != nil {
 		return err
 	}
-	t.say(t.nodeContext(*n), t.Now(), semconv.EventNodeAssigned)
+	t.event(t.nodeContext(*n), t.Now(), semconv.EventNodeAssigned)
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (t *Tx) MoveNode(n *Node, to, reason string, f lifecycle.NodeFacts) error {
 	if changed != 1 {
 		return fmt.Errorf("update node %s: occupancy is no longer %s", n.ID, from)
 	}
-	t.say(ctx, now, semconv.EventNodeOccupancy, slog.String(semconv.From, from), slog.String(semconv.To, to), slog.String(semconv.Reason, reason))
+	t.event(ctx, now, semconv.EventNodeOccupancy, slog.String(semconv.From, from), slog.String(semconv.To, to), slog.String(semconv.Reason, reason))
 	if to != lifecycle.Free {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (t *Tx) MoveNode(n *Node, to, reason string, f lifecycle.NodeFacts) error {
 	if tenant == "" {
 		return nil
 	}
-	t.say(ctx, now, semconv.EventNodeUnassigned)
+	t.event(ctx, now, semconv.EventNodeUnassigned)
 	_, err = t.exec(`UPDATE allocations SET node_id = '' WHERE allocation_id = ?`, tenant)
 	return err
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
 
-// Message is one row of the outbox: written with the change that it tells of, sent by the relay.
+// Message is one row of the outbox: written in the transaction of the change that it announces, sent by the relay.
 type Message struct {
 	Seq                            int64
 	ID, Subject, AllocationID      string
@@ -45,7 +45,7 @@ func (t *Tx) PutOutbox(subject, allocation, payload string) (id string, err erro
 		return "", fmt.Errorf("insert outbox message: %w", err)
 	}
 	t.touch(Outbox)
-	t.sayMessage(m, m.State)
+	t.messageEvent(m, m.State)
 	return m.ID, nil
 }
 
@@ -96,7 +96,7 @@ func (t *Tx) OutboxBacklog() (waiting int, oldest time.Time, err error) {
 }
 
 // MoveMessage writes what became of an attempt to send, if the domain allows it. One that another replica has
-// published meanwhile stays published, and nothing is told.
+// published meanwhile stays published, without an event.
 func (t *Tx) MoveMessage(m *Message, to string) error {
 	return t.moveMessage(m, to, lifecycle.MessageFacts{Attempts: m.Attempts})
 }
@@ -117,7 +117,7 @@ func (t *Tx) moveMessage(m *Message, to string, f lifecycle.MessageFacts) error 
 		}
 		if n == 1 {
 			m.State = to
-			t.sayMessage(*m, to)
+			t.messageEvent(*m, to)
 			return nil
 		}
 		have, err := t.Message(m.ID) // somebody was faster
@@ -134,12 +134,12 @@ func (t *Tx) moveMessage(m *Message, to string, f lifecycle.MessageFacts) error 
 	}
 }
 
-func (t *Tx) sayMessage(m Message, to string) {
+func (t *Tx) messageEvent(m Message, to string) {
 	attrs := []slog.Attr{slog.String(semconv.Subject, m.Subject), slog.String(semconv.To, to), slog.Int(semconv.AttemptCount, m.Attempts)}
 	if m.LastError != "" {
 		attrs = append(attrs, slog.String(semconv.LastError, m.LastError))
 	}
-	t.tell(t.store.options.Relay.ComposeEvent(m.Context(t.ctx), t.Now(), semconv.EventOutbox, attrs...))
+	t.record(t.store.options.Relay.ComposeEvent(m.Context(t.ctx), t.Now(), semconv.EventOutbox, attrs...))
 }
 
 // ForgetMessages deletes messages that were published before the given time, of those that come after a seq

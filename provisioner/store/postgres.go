@@ -11,21 +11,21 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// onPostgres is a server that several replicas share. Whoever changes anything of an allocation holds the
+// onPostgres is a server that several replicas share. Whoever changes anything of an allocation locks the
 // allocation's row first, so that all of them see what they would see if they took turns.
 var onPostgres = dialect{
 	system: "postgresql",
 	shared: true,
-	opens:  openPostgres,
+	open:   openPostgres,
 	query:  numbered,
 	schema: postgresSchema,
 	lock: func(tx *sql.Tx) error {
 		_, err := tx.Exec(`SELECT pg_advisory_xact_lock(5063180521)`) // any number that nobody else uses
 		return err
 	},
-	again: lostRace,
-	last:  withCommit,
-	wakes: listen,
+	retryable: lostRace,
+	sendLast:  withCommit,
+	listen:    listen,
 }
 
 // connections of one process.

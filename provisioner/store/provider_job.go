@@ -78,7 +78,7 @@ func (j ProviderJob) Name() string {
 func (j ProviderJob) Context(ctx context.Context) context.Context {
 	ctx = telemetry.With(ctx, semconv.AllocationID, j.AllocationID, semconv.WorkflowID, j.WorkflowID, semconv.CorrelationID, j.CorrelationID,
 		semconv.ProviderJob, j.Name())
-	return telemetry.WithSpan(telemetry.WithForeign(ctx, j.Baggage), j.Trace)
+	return telemetry.WithSpan(telemetry.WithRemoteBaggage(ctx, j.Baggage), j.Trace)
 }
 
 // WantProviderJob writes a new job; one with the same key is left as it is.
@@ -100,7 +100,7 @@ func (t *Tx) WantProviderJob(j ProviderJob) error {
 // ProviderJob reads one; ErrNotFound where there is none.
 func (t *Tx) ProviderJob(key string) (ProviderJob, error) {
 	j, err := scanProviderJob(t.row(`SELECT `+providerJobColumns+` FROM provider_jobs WHERE job_key = ?`, key).Scan)
-	return j, found("provider job", key, err)
+	return j, wrapNotFound("provider job", key, err)
 }
 
 // ProviderJobs lists those of an allocation, oldest first.
@@ -221,7 +221,7 @@ func (t *Tx) moveJob(j ProviderJob, from, to string) error {
 // SaveProviderJob writes what the lease's holder has learnt and gives the lease back. A cancel that was
 // asked for meanwhile stays, and makes the job due at once. false: somebody else holds the job by now.
 func (t *Tx) SaveProviderJob(j *ProviderJob) (bool, error) {
-	if err := t.Hold(j.AllocationID); err != nil {
+	if err := t.Lock(j.AllocationID); err != nil {
 		return false, err
 	}
 	have, err := t.ProviderJob(j.Key)
@@ -277,13 +277,13 @@ func (t *Tx) CloseProviderJob(j ProviderJob, s provider.Status) error {
 	return t.endProviderJob(j)
 }
 
-// endProviderJob wakes the workflow and tells the whole span.
+// endProviderJob wakes the workflow and emits the job's span.
 func (t *Tx) endProviderJob(j ProviderJob) error {
-	end, source, failure := t.Now(), t.store.options.Says, ""
+	end, source, failure := t.Now(), t.store.options.Emitter, ""
 	if j.Status.Result == provider.Lost {
 		failure = j.Status.Message
 	}
-	t.tell(source.ComposeWhole(j.Context(context.Background()), j.Identity.Provider+" "+j.Operation, j.Trace, j.Parent, telemetry.SpanContext{}, j.CreatedAt, end, failure,
+	t.record(source.ComposeSpan(j.Context(context.Background()), j.Identity.Provider+" "+j.Operation, j.Trace, j.Parent, telemetry.SpanContext{}, j.CreatedAt, end, failure,
 		slog.String(semconv.Provider, j.Identity.Provider), slog.String(semconv.Operation, j.Operation), slog.String(semconv.To, string(j.Status.State))))
 	return t.Reschedule(j.WorkflowID, time.Time{})
 }
@@ -296,5 +296,5 @@ func (t *Tx) sayProviderJob(j ProviderJob) {
 	if j.Status.Explanation != "" {
 		attrs = append(attrs, slog.String(semconv.ProviderExplanation, j.Status.Explanation))
 	}
-	t.say(j.Context(t.ctx), t.Now(), semconv.EventProviderState, attrs...)
+	t.event(j.Context(t.ctx), t.Now(), semconv.EventProviderState, attrs...)
 }

@@ -56,15 +56,15 @@ func (t *Tx) refuse(ctx context.Context, err error) error {
 	return err
 }
 
-// report tells the refusals of a transaction that is over, as an answer, not as a failure: that a table says no is its work, and whoever gives up
-// for it says so. What was only tried is nobody's business.
+// report logs and counts the refusals of a transaction that is over. They are no failures of the transaction: a workflow that gives
+// up for one logs that itself. Refusals of a dry run are left out.
 func (s *Store) report(t *Tx) {
-	if t.rehearsed {
+	if t.dryRun {
 		return
 	}
 	for _, r := range t.refused {
 		s.refusals.add(RefusedMove{r.why.Of, r.why.Reason})
-		s.options.Says.Log(r.ctx, telemetry.Info, "move refused: "+r.why.Error(),
+		s.options.Emitter.Log(r.ctx, telemetry.Info, "move refused: "+r.why.Error(),
 			slog.String(semconv.Reason, string(r.why.Reason)), slog.String(semconv.From, r.why.From), slog.String(semconv.To, r.why.To))
 	}
 }

@@ -27,11 +27,11 @@ func TestRefusedMovesAreReported(t *testing.T) {
 		ctx, file := context.Background(), filepath.Join(t.TempDir(), "telemetry.jsonl")
 		config := telemetry.DefaultConfig()
 		config.Endpoint, config.File = "", file
-		emitter, err := telemetry.Open(config, slog.New(slog.DiscardHandler))
+		exporter, err := telemetry.Open(config, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := storetest.Open(t, target, store.Options{Says: emitter.Source("provisioner")})
+		s := storetest.Open(t, target, store.Options{Emitter: exporter.Emitter("provisioner")})
 		var a store.Allocation
 		var n store.Node
 		w := store.Workflow{ID: "wf-1", AllocationID: "a-1", Operation: lifecycle.OperationProvision, OutboxID: "ob-0", Trace: telemetry.NewTrace()}
@@ -106,7 +106,7 @@ func TestRefusedMovesAreReported(t *testing.T) {
 		}
 		want := map[store.RefusedMove]int64{}
 		for kind, move := range moves {
-			for _, try := range []func(context.Context, string, func(*store.Tx) error) error{s.Rehearse, s.Update} {
+			for _, try := range []func(context.Context, string, func(*store.Tx) error) error{s.DryRun, s.Update} {
 				var why *lifecycle.Refusal
 				if err := try(ctx, "refused", move); !errors.As(err, &why) || why.Of != kind.Of || why.Reason != kind.Reason {
 					t.Errorf("%s: %v, want %s", kind.Of, err, kind.Reason)
@@ -140,7 +140,7 @@ func TestRefusedMovesAreReported(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if err := emitter.Close(ctx); err != nil {
+		if err := exporter.Close(ctx); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(file)

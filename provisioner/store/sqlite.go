@@ -8,12 +8,12 @@ import (
 
 // onSQLite is one file for one process. Writers take turns.
 var onSQLite = dialect{
-	system: "sqlite",
-	opens:  openSQLite,
-	query:  same,
-	schema: same,
-	lock:   func(*sql.Tx) error { return nil }, // the transaction's own is enough
-	again:  func(error) bool { return false },
+	system:    "sqlite",
+	open:      openSQLite,
+	query:     same,
+	schema:    same,
+	lock:      func(*sql.Tx) error { return nil }, // the transaction's own is enough
+	retryable: func(error) bool { return false },
 }
 
 func openSQLite(_ context.Context, path string) (writer, reader *sql.DB, err error) {

@@ -8,8 +8,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// kept is the number of statements that a connection keeps compiled: more than there are.
-const kept = 256
+// maxStatements is the number of statements that a connection keeps compiled: more than there are.
+const maxStatements = 256
 
 // connector opens SQLite connections that keep the statements which they have compiled: compiling one takes
 // longer than most of ours run. PostgreSQL's driver does so by itself.
@@ -24,7 +24,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("the driver's connection lacks methods"), inner.Close())
 	}
-	return &keepingConn{fullConn: full, statements: map[string]*keptStatement{}}, nil
+	return &cachingConn{fullConn: full, statements: map[string]*cachedStatement{}}, nil
 }
 
 func (connector) Driver() driver.Driver { return &sqlite.Driver{} }
@@ -41,10 +41,10 @@ type fullConn interface {
 	driver.Validator
 }
 
-// keepingConn is used by one goroutine at a time, as all driver connections are.
-type keepingConn struct {
+// cachingConn is used by one goroutine at a time, as all driver connections are.
+type cachingConn struct {
 	fullConn
-	statements map[string]*keptStatement
+	statements map[string]*cachedStatement
 }
 
 type fullStatement interface {
@@ -53,17 +53,17 @@ type fullStatement interface {
 	driver.StmtQueryContext
 }
 
-// keptStatement is compiled. While somebody reads its rows it cannot be run again.
-type keptStatement struct {
+// cachedStatement is compiled. While somebody reads its rows it cannot be run again.
+type cachedStatement struct {
 	fullStatement
 	busy bool
 }
 
 // statement is nil where the query is to be run as it is.
-func (c *keepingConn) statement(ctx context.Context, query string) (*keptStatement, error) {
+func (c *cachingConn) statement(ctx context.Context, query string) (*cachedStatement, error) {
 	s, ok := c.statements[query]
 	switch {
-	case ok && s.busy, !ok && len(c.statements) >= kept:
+	case ok && s.busy, !ok && len(c.statements) >= maxStatements:
 		return nil, nil
 	case ok:
 		return s, nil
@@ -76,12 +76,12 @@ func (c *keepingConn) statement(ctx context.Context, query string) (*keptStateme
 	if !ok {
 		return nil, p.Close()
 	}
-	s = &keptStatement{fullStatement: full}
+	s = &cachedStatement{fullStatement: full}
 	c.statements[query] = s
 	return s, nil
 }
 
-func (c *keepingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+func (c *cachingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	s, err := c.statement(ctx, query)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (c *keepingConn) ExecContext(ctx context.Context, query string, args []driv
 	return s.ExecContext(ctx, args)
 }
 
-func (c *keepingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+func (c *cachingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	s, err := c.statement(ctx, query)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (c *keepingConn) QueryContext(ctx context.Context, query string, args []dri
 // keptRows gives its statement back when it is closed.
 type keptRows struct {
 	driver.Rows
-	of *keptStatement
+	of *cachedStatement
 }
 
 func (r *keptRows) Close() error {
@@ -119,7 +119,7 @@ func (r *keptRows) Close() error {
 	return r.Rows.Close()
 }
 
-func (c *keepingConn) Close() error {
+func (c *cachingConn) Close() error {
 	var all []error
 	for _, s := range c.statements {
 		all = append(all, s.Close())

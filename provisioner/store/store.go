@@ -15,12 +15,12 @@ var ErrNotFound = errors.New("not found")
 
 // Options are what a store needs beside its database.
 type Options struct {
-	DB    *telemetry.Source // speaks for the database; nil: silent
-	Says  *telemetry.Source // speaks for the provisioner: lifecycle events
-	Relay *telemetry.Source // speaks for the outbox
+	DB      *telemetry.Emitter // speaks for the database; nil: silent
+	Emitter *telemetry.Emitter // speaks for the provisioner: lifecycle events
+	Relay   *telemetry.Emitter // speaks for the outbox
 
-	// Journal keeps what transactions tell in the database, until somebody has shipped it (package journal).
-	// Without it, it is said after the commit, and lost where the process ends before it is sent.
+	// Journal keeps the records of transactions in the database until they are shipped (package journal). Without it
+	// they are emitted after the commit, and lost where the process ends before they are sent.
 	Journal bool
 
 	PoolWait time.Duration // for a free connection; 0: as long as its caller
@@ -38,7 +38,7 @@ type Store struct {
 	options        Options
 	topics         topics
 	refusals       refusals
-	waker          waker // nil: only this process changes anything
+	notifier       notifier // nil: only this process changes anything
 }
 
 // Open opens a database and brings its schema up to date. target is the path of an SQLite file, which is
@@ -48,7 +48,7 @@ func Open(ctx context.Context, target string, o Options) (*Store, error) {
 		o.Now = time.Now
 	}
 	d := dialectOf(target)
-	writer, reader, err := d.opens(ctx, target)
+	writer, reader, err := d.open(ctx, target)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", Redacted(target), err)
 	}
@@ -57,8 +57,8 @@ func Open(ctx context.Context, target string, o Options) (*Store, error) {
 	if err := s.migrate(ctx, o.Now()); err != nil {
 		return nil, errors.Join(fmt.Errorf("migrate %s: %w", Redacted(target), err), s.Close())
 	}
-	if d.wakes != nil {
-		if s.waker, err = d.wakes(ctx, s); err != nil {
+	if d.listen != nil {
+		if s.notifier, err = d.listen(ctx, s); err != nil {
 			return nil, errors.Join(fmt.Errorf("listen on %s: %w", Redacted(target), err), s.Close())
 		}
 	}
@@ -67,8 +67,8 @@ func Open(ctx context.Context, target string, o Options) (*Store, error) {
 
 // Close waits for transactions in flight.
 func (s *Store) Close() error {
-	if s.waker != nil {
-		s.waker.close()
+	if s.notifier != nil {
+		s.notifier.close()
 	}
 	return errors.Join(s.reader.Close(), s.writer.Close())
 }
@@ -96,7 +96,7 @@ func timeOf(n int64) time.Time {
 	return time.Unix(0, n).UTC()
 }
 
-func found(what, id string, err error) error {
+func wrapNotFound(what, id string, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("%s %s: %w", what, id, ErrNotFound)
 	}

@@ -69,31 +69,31 @@ func (t *Tx) QueueTask(k Task) error {
 	return nil
 }
 
-// Task reads one; ErrNotFound where there is none. In an Update its allocation is held.
+// Task reads one; ErrNotFound where there is none. In an Update its allocation is locked.
 func (t *Tx) Task(id string) (Task, error) {
 	if t.locking() {
 		var allocation string
 		if err := t.row(`SELECT allocation_id FROM tasks WHERE task_id = ?`, id).Scan(&allocation); err != nil {
-			return Task{}, found("task", id, err)
+			return Task{}, wrapNotFound("task", id, err)
 		}
-		if err := t.Hold(allocation); err != nil {
+		if err := t.Lock(allocation); err != nil {
 			return Task{}, err
 		}
 	}
 	k, err := scanTask(t.row(`SELECT `+taskColumns+` FROM tasks WHERE task_id = ?`, id).Scan)
-	return k, found("task", id, err)
+	return k, wrapNotFound("task", id, err)
 }
 
 // TaskOfStep is the newest attempt of a workflow's step; ErrNotFound where there is none yet.
 func (t *Tx) TaskOfStep(workflow string, step int) (Task, error) {
 	k, err := scanTask(t.row(`SELECT `+taskColumns+` FROM tasks WHERE workflow_id = ? AND step = ? ORDER BY attempt DESC LIMIT 1`, workflow, step).Scan)
-	return k, found("task of workflow", workflow, err)
+	return k, wrapNotFound("task of workflow", workflow, err)
 }
 
 // NextTask is the oldest task that the node may claim; ErrNotFound where there is none.
 func (t *Tx) NextTask(node string) (Task, error) {
 	k, err := scanTask(t.row(nextTask, node, nanos(t.Now())).Scan)
-	return k, found("queued task of node", node, err)
+	return k, wrapNotFound("queued task of node", node, err)
 }
 
 // OverdueTasks lists tasks that nobody claimed in time, and those whose lease has ended.
@@ -142,18 +142,18 @@ func (t *Tx) MoveTask(k *Task, to, reason string) error {
 	case to == semconv.Queued:
 		t.touchTask(k.NodeID)
 	case !lifecycle.TaskOpen(to):
-		done, end, source, failure := *k, t.Now(), t.store.options.Says, ""
+		done, end, source, failure := *k, t.Now(), t.store.options.Emitter, ""
 		if to == semconv.Failed || to == semconv.Expired {
 			failure = to + ": " + reason
 		}
-		t.tell(source.ComposeWhole(done.Context(context.Background()), "task "+done.Type, done.Trace, done.Parent, telemetry.SpanContext{}, done.CreatedAt, end, failure,
+		t.record(source.ComposeSpan(done.Context(context.Background()), "task "+done.Type, done.Trace, done.Parent, telemetry.SpanContext{}, done.CreatedAt, end, failure,
 			slog.String(semconv.TaskType, done.Type), slog.String(semconv.To, to), slog.Int("attempt", done.Attempt)))
 		return t.Reschedule(k.WorkflowID, time.Time{})
 	}
 	return nil
 }
 
-// RenewTask writes a new lease, and tells it: who judges by a lease that was prolonged in silence would take the
+// RenewTask writes a new lease, with an event: who judges by a lease that was prolonged in silence would take the
 // agent for late.
 func (t *Tx) RenewTask(k *Task, until time.Time) error {
 	k.Claim.LeaseUntil = until
@@ -167,7 +167,7 @@ func (t *Tx) RenewTask(k *Task, until time.Time) error {
 	return nil
 }
 
-// RejectReport tells that a report on a task did not count. Nothing is written.
+// RejectReport emits that a report on a task did not count. The task's row stays as it is.
 func (t *Tx) RejectReport(k Task, presented lifecycle.Claim, reason lifecycle.Reason) {
 	k.Claim.ID, k.Claim.InstanceID, k.Claim.Fence = presented.ID, presented.InstanceID, presented.Fence
 	t.sayTask(k, semconv.Rejected, string(reason))
@@ -184,5 +184,5 @@ func (t *Tx) sayTask(k Task, to, reason string, more ...slog.Attr) {
 	if reason != "" {
 		attrs = append(attrs, slog.String(semconv.Reason, reason))
 	}
-	t.say(k.Context(t.ctx), t.Now(), semconv.EventTaskState, attrs...)
+	t.event(k.Context(t.ctx), t.Now(), semconv.EventTaskState, attrs...)
 }

@@ -10,7 +10,7 @@ const (
 	Tasks     Topic = iota // a node has a task to claim
 	Workflows              // a workflow may have a step to do
 	Outbox                 // a message waits for the relay
-	Journal                // something waits to be told
+	Journal                // telemetry waits to be shipped
 	topicCount
 )
 
@@ -22,7 +22,7 @@ type change struct {
 	node  string
 }
 
-// topics wakes waiters after commits of this process, and of others where a waker hears of them. It is a
+// topics wakes waiters after commits of this process, and of others where a notifier hears of them. It is a
 // hint, not a queue: whoever waits looks at the tables again, and does so by a timer as well.
 type topics struct {
 	mu    sync.Mutex

@@ -22,12 +22,12 @@ type Tx struct {
 	tx         *sql.Tx
 	conn       *sql.Conn // that of tx
 	writes     bool
-	held       string // the allocation that nobody else may change
-	told       []telemetry.Record
+	locked     string // the allocation that nobody else may change
+	records    []telemetry.Record
 	after      []func() // done after the commit
 	touched    []change
 	refused    []refusal
-	rehearsed  bool // it is only tried
+	dryRun     bool // it is only tried
 	statements int
 }
 
@@ -67,13 +67,13 @@ func (s *Store) run(ctx context.Context, db *sql.DB, group string, f func(*Tx) e
 			slog.String(semconv.DBSystem, s.dialect.system), slog.String("db.query.summary", group), slog.Int64("duration_ms", took.Milliseconds()))
 	}
 	if err == nil {
-		t.sayTold()
+		t.emitRecords()
 		for _, do := range t.after {
 			do()
 		}
 		s.topics.notify(t.touched)
-		if s.waker != nil && len(t.touched) > 0 {
-			s.waker.tell(t.touched)
+		if s.notifier != nil && len(t.touched) > 0 {
+			s.notifier.notify(t.touched)
 		}
 		return nil
 	}
@@ -90,7 +90,7 @@ func (s *Store) run(ctx context.Context, db *sql.DB, group string, f func(*Tx) e
 func (s *Store) attempts(outer, inner context.Context, db *sql.DB, f func(*Tx) error) (t *Tx, err error) {
 	for try := 1; ; try++ {
 		t = &Tx{ctx: outer, store: s, writes: db == s.writer}
-		if err = t.run(inner, db, f); err == nil || !s.dialect.again(err) {
+		if err = t.run(inner, db, f); err == nil || !s.dialect.retryable(err) {
 			return t, err
 		}
 		if try == tries {
@@ -122,11 +122,11 @@ func (t *Tx) run(ctx context.Context, db *sql.DB, f func(*Tx) error) (err error)
 	return nil
 }
 
-// broken says whether an error is the database's own: not a refusal, not a missing row, not a caller
-// that went away, not a rehearsal.
+// broken reports whether an error is the database's own: not a refusal, not a missing row, not a caller
+// that went away, not a dry run.
 func broken(err error) bool {
 	var refused *lifecycle.Refusal
-	return !errors.As(err, &refused) && !errors.Is(err, ErrNotFound) && !errors.Is(err, context.Canceled) && !errors.Is(err, errRehearsed)
+	return !errors.As(err, &refused) && !errors.Is(err, ErrNotFound) && !errors.Is(err, context.Canceled) && !errors.Is(err, errDryRun)
 }
 
 func (t *Tx) exec(query string, args ...any) (int64, error) {
@@ -138,15 +138,15 @@ func (t *Tx) exec(query string, args ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
-// last runs a statement of which only the error is of interest, when nothing but the commit follows it.
-func (t *Tx) last(query string, args ...any) error {
+// execLast runs a statement of which only the error is of interest, when nothing but the commit follows it.
+func (t *Tx) execLast(query string, args ...any) error {
 	t.statements++
-	if t.store.dialect.last == nil {
+	if t.store.dialect.sendLast == nil {
 		// Nobody waits for it to be interrupted: watching a context would cost a goroutine.
 		_, err := t.tx.ExecContext(context.WithoutCancel(t.ctx), t.store.statements.of(query), bind(args)...)
 		return err
 	}
-	return t.store.dialect.last(t.conn, t.store.statements.of(query), bind(args))
+	return t.store.dialect.sendLast(t.conn, t.store.statements.of(query), bind(args))
 }
 
 func (t *Tx) row(query string, args ...any) *sql.Row {
@@ -184,33 +184,33 @@ func (t *Tx) lockRows(query string, skip bool) string {
 	return query + " FOR NO KEY UPDATE"
 }
 
-// Hold keeps others from changing anything of an allocation until this transaction is over. Allocation,
-// Node and Task do it by themselves. An allocation is held before any node is locked: nobody waits in
+// Lock keeps others from changing anything of an allocation until this transaction is over. Allocation,
+// Node and Task do it by themselves. An allocation is locked before any node: nobody waits in
 // a circle.
-func (t *Tx) Hold(allocation string) error {
-	if !t.locking() || t.held == allocation || allocation == "" {
+func (t *Tx) Lock(allocation string) error {
+	if !t.locking() || t.locked == allocation || allocation == "" {
 		return nil
 	}
 	var one int
 	err := t.row(t.lockRows(`SELECT 1 FROM allocations WHERE allocation_id = ?`, false), allocation).Scan(&one)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("hold allocation %s: %w", allocation, err)
+		return fmt.Errorf("lock allocation %s: %w", allocation, err)
 	}
-	if t.held == "" {
-		t.held = allocation
+	if t.locked == "" {
+		t.locked = allocation
 	}
 	return nil
 }
 
-// say has the provisioner tell an event of this transaction, at the time of the move.
-func (t *Tx) say(ctx context.Context, at time.Time, name string, attrs ...slog.Attr) {
-	t.tell(t.store.options.Says.ComposeEvent(ctx, at, name, attrs...))
+// event keeps a lifecycle event of the provisioner for the commit, with the time of the move.
+func (t *Tx) event(ctx context.Context, at time.Time, name string, attrs ...slog.Attr) {
+	t.record(t.store.options.Emitter.ComposeEvent(ctx, at, name, attrs...))
 }
 
-// tell keeps a record for the commit. What is rolled back is never told.
-func (t *Tx) tell(r telemetry.Record) {
-	if r.Something() {
-		t.told = append(t.told, r)
+// record keeps a record for the commit. What is rolled back is never emitted.
+func (t *Tx) record(r telemetry.Record) {
+	if r.IsSet() {
+		t.records = append(t.records, r)
 	}
 }
 

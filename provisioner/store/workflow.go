@@ -54,7 +54,7 @@ func scanWorkflow(scan func(...any) error) (Workflow, error) {
 // Context is the workflow's own context: its identifiers, its root span.
 func (w Workflow) Context(ctx context.Context) context.Context {
 	ctx = telemetry.With(ctx, semconv.AllocationID, w.AllocationID, semconv.WorkflowID, w.ID, semconv.CorrelationID, w.CorrelationID)
-	return telemetry.WithSpan(telemetry.WithForeign(ctx, w.Baggage), w.Trace)
+	return telemetry.WithSpan(telemetry.WithRemoteBaggage(ctx, w.Baggage), w.Trace)
 }
 
 // StartWorkflow writes a scheduled workflow. A message that has started one already starts none.
@@ -77,7 +77,7 @@ func (t *Tx) StartWorkflow(w Workflow) (started bool, err error) {
 // Workflow reads one; ErrNotFound where there is none.
 func (t *Tx) Workflow(id string) (Workflow, error) {
 	w, err := scanWorkflow(t.row(`SELECT `+workflowColumns+` FROM workflows WHERE workflow_id = ?`, id).Scan)
-	return w, found("workflow", id, err)
+	return w, wrapNotFound("workflow", id, err)
 }
 
 // OpenWorkflow is the allocation's workflow of that operation that still has steps to do; ErrNotFound
@@ -85,7 +85,7 @@ func (t *Tx) Workflow(id string) (Workflow, error) {
 func (t *Tx) OpenWorkflow(allocation, operation string) (Workflow, error) {
 	w, err := scanWorkflow(t.row(`SELECT `+workflowColumns+` FROM workflows WHERE allocation_id = ? AND operation = ?
 		AND state IN ('scheduled', 'running', 'waiting', 'cancel_requested')`, allocation, operation).Scan)
-	return w, found("open workflow of", allocation, err)
+	return w, wrapNotFound("open workflow of", allocation, err)
 }
 
 // Workflows lists those of an allocation, oldest first.
@@ -121,7 +121,7 @@ func (t *Tx) workflows(query string, args ...any) ([]Workflow, error) {
 	return out, err
 }
 
-// MoveWorkflow changes the state if the domain allows it; a repeat writes the row and tells nothing.
+// MoveWorkflow changes the state if the domain allows it; a repeat writes the row without an event.
 // The other fields are written as they are in w. One that waits or is over is leased no longer.
 func (t *Tx) MoveWorkflow(w *Workflow, to string) error {
 	if w.State != to {
@@ -147,12 +147,12 @@ func (t *Tx) MoveWorkflow(w *Workflow, to string) error {
 		return nil
 	}
 	t.touch(Workflows) // another one may have waited for this one's end
-	done, end, source, failure := *w, t.Now(), t.store.options.Says, ""
+	done, end, source, failure := *w, t.Now(), t.store.options.Emitter, ""
 	if to == semconv.Failed {
 		failure = w.Failure
 	}
 	ctx := done.Context(context.Background())
-	t.tell(source.ComposeWhole(ctx, "workflow "+done.Operation, done.Trace, telemetry.SpanContext{}, done.Link, done.CreatedAt, end, failure,
+	t.record(source.ComposeSpan(ctx, "workflow "+done.Operation, done.Trace, telemetry.SpanContext{}, done.Link, done.CreatedAt, end, failure,
 		slog.String(semconv.Operation, done.Operation), slog.String(semconv.To, to)))
 	return nil
 }
@@ -173,8 +173,8 @@ func (t *Tx) sayWorkflow(w Workflow) {
 	if w.Failure != "" && w.State == semconv.Failed {
 		attrs = append(attrs, slog.String(semconv.Reason, w.Failure))
 	}
-	t.say(ctx, t.Now(), semconv.EventWorkflowState, attrs...)
+	t.event(ctx, t.Now(), semconv.EventWorkflowState, attrs...)
 }
 
-// IsNotFound says whether err is that of a missing row.
+// IsNotFound reports whether err is that of a missing row.
 func IsNotFound(err error) bool { return errors.Is(err, ErrNotFound) }

@@ -11,20 +11,20 @@ import (
 // of what is made is written by somebody for whom nobody waits.
 type attributes struct {
 	ids   ids
-	said  []slog.Attr
+	own   []slog.Attr
 	event string // event_id, "" for none
 }
 
 // each goes through them in the order in which they are written.
 func (a *attributes) each(f func(slog.Attr)) {
 	for i := range a.ids {
-		if !holds(a.said, a.ids[i].Key) {
+		if !hasKey(a.own, a.ids[i].Key) {
 			f(a.ids[i])
 		}
 	}
-	for i := range a.said {
-		if told(&a.said[i]) {
-			f(a.said[i])
+	for i := range a.own {
+		if isWritten(&a.own[i]) {
+			f(a.own[i])
 		}
 	}
 	if a.event != "" {
@@ -32,44 +32,26 @@ func (a *attributes) each(f func(slog.Attr)) {
 	}
 }
 
-// size is their number.
-func (a *attributes) size() (n int) {
-	for i := range a.ids {
-		if !holds(a.said, a.ids[i].Key) {
-			n++
-		}
-	}
-	for i := range a.said {
-		if told(&a.said[i]) {
-			n++
-		}
-	}
-	if a.event != "" {
-		n++
-	}
-	return n
-}
-
 // set replaces what was said under a key, or adds it.
 func (a *attributes) set(attrs []slog.Attr) {
 next:
 	for _, v := range attrs {
-		for i := range a.said {
-			if a.said[i].Key == v.Key {
-				a.said[i] = v
+		for i := range a.own {
+			if a.own[i].Key == v.Key {
+				a.own[i] = v
 				continue next
 			}
 		}
-		a.said = append(a.said, v)
+		a.own = append(a.own, v)
 	}
 }
 
-// told says whether an attribute is written: an identifier is absent rather than empty.
-func told(a *slog.Attr) bool {
+// isWritten reports whether an attribute is written: an identifier is absent rather than empty.
+func isWritten(a *slog.Attr) bool {
 	return a.Key != "" && (a.Value.Kind() != slog.KindString || a.Value.String() != "" || !isID(a.Key))
 }
 
-func holds(attrs []slog.Attr, key string) bool {
+func hasKey(attrs []slog.Attr, key string) bool {
 	for i := range attrs {
 		if attrs[i].Key == key {
 			return true
@@ -78,7 +60,7 @@ func holds(attrs []slog.Attr, key string) bool {
 	return false
 }
 
-// isID says whether key names an identifier.
+// isID reports whether key names an identifier.
 func isID(key string) bool {
 	switch key {
 	case semconv.AllocationID, semconv.WorkflowID, semconv.CorrelationID, semconv.NodeID, semconv.NodeInstanceID,

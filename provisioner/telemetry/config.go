@@ -14,7 +14,7 @@ type Config struct {
 	Queue     int           `yaml:"queue"`     // records that may wait
 	Journal   int           `yaml:"journal"`   // transactions whose lifecycle events may wait in the database while the receiver is away
 	Batch     int           `yaml:"batch"`     // records of one request
-	Flush     time.Duration `yaml:"flush"`     // longest wait of a record for company
+	Flush     time.Duration `yaml:"flush"`     // longest wait of a record, to be sent with others
 	Timeout   time.Duration `yaml:"timeout"`   // of one request
 	Heartbeat time.Duration `yaml:"heartbeat"` // between two heartbeats of one component; 0: none
 }

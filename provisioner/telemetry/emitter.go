@@ -2,151 +2,91 @@ package telemetry
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// Emitter takes records from Sources and sends them off. Make one with Open, end it with Close.
+// Emitter makes the records of one part, under its service.name and resource. A nil Emitter makes none, so that
+// code under test needs no Exporter.
 type Emitter struct {
-	config Config
-	log    *slog.Logger
-	now    func() time.Time
-	file   *fileSink
-	post   *postSink
-
-	mu      sync.Mutex // guards pending and closed
-	pending []Record
-	closed  bool
-	wake    chan struct{} // a batch is full, or no more are taken
-	done    chan struct{}
-
-	taken, dropped atomic.Uint64
-	full           seldom // the warning that the queue is full
+	exporter *Exporter
+	service  string
+	resource []slog.Attr
 }
 
-// Stats count records since the start.
-type Stats struct {
-	Taken   uint64 // accepted into the queue
-	Dropped uint64 // refused or given up, for whatever reason
+// Emitter makes an emitter whose records go out through e.
+func (e *Exporter) Emitter(service string, resource ...slog.Attr) *Emitter {
+	return &Emitter{exporter: e, service: service, resource: resource}
 }
 
-// Open starts an emitter. log gets what goes wrong with the telemetry itself.
-func Open(c Config, log *slog.Logger) (*Emitter, error) {
-	e := &Emitter{config: c, log: log, now: time.Now, wake: make(chan struct{}, 1), done: make(chan struct{})}
-	if c.File != "" {
-		f, err := openFile(c.File, log)
-		if err != nil {
-			return nil, fmt.Errorf("open telemetry file: %w", err)
-		}
-		e.file = f
+// Service is the emitter's service.name.
+func (s *Emitter) Service() string { return s.service }
+
+// Severities of log records, as OTLP numbers them.
+const (
+	Debug = plog.SeverityNumberDebug
+	Info  = plog.SeverityNumberInfo
+	Warn  = plog.SeverityNumberWarn
+	Error = plog.SeverityNumberError
+)
+
+// Log emits one log record. Identifiers and span come from ctx, before attrs; a key of attrs wins.
+func (s *Emitter) Log(ctx context.Context, severity plog.SeverityNumber, body string, attrs ...slog.Attr) {
+	if s == nil {
+		return
 	}
-	if c.Endpoint != "" {
-		e.post = newPostSink(c, log, &e.dropped)
-	}
-	go e.run()
-	return e, nil
+	now := s.exporter.now()
+	s.exporter.take(Record{emitter: s, log: &logRecord{
+		time: now, observed: now, severity: severity, body: body, span: SpanOf(ctx), attrs: attributes{ids: idsOf(ctx), own: attrs},
+	}})
 }
 
-// Stats may be read at any time.
-func (e *Emitter) Stats() Stats { return Stats{e.taken.Load(), e.dropped.Load()} }
-
-// Waiting is the number of records in the queue.
-func (e *Emitter) Waiting() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.pending)
+// Event emits one lifecycle event that happens now, under an event_id of its own.
+func (s *Emitter) Event(ctx context.Context, name string, attrs ...slog.Attr) {
+	s.ComposeEvent(ctx, time.Time{}, name, attrs...).Emit()
 }
 
-// take queues a record. Whoever speaks does not wake whoever sends for each: it comes by itself before long.
-func (e *Emitter) take(r Record) {
-	e.mu.Lock()
-	closed, full := e.closed, len(e.pending) >= e.config.Queue
-	if !closed && !full {
-		e.pending = append(e.pending, r)
+// ComposeEvent makes a lifecycle event without emitting it, under an event_id of its own: for those who
+// keep it until it has arrived. The zero time is now. A nil Emitter makes the zero Record.
+func (s *Emitter) ComposeEvent(ctx context.Context, at time.Time, name string, attrs ...slog.Attr) Record {
+	if s == nil {
+		return Record{}
 	}
-	n := len(e.pending)
-	e.mu.Unlock()
-	switch {
-	case closed:
-		e.dropped.Add(1)
-	case full:
-		e.dropped.Add(1)
-		if e.full.may(e.now()) {
-			e.log.Warn("telemetry queue is full, records are dropped", "queue", e.config.Queue)
-		}
-	default:
-		e.taken.Add(1)
-		if n%e.config.Batch == 0 {
-			e.nudge()
+	now := s.exporter.now()
+	if at.IsZero() {
+		at = now
+	}
+	return Record{emitter: s, log: &logRecord{
+		time: at, observed: now, severity: Info, name: name, span: SpanOf(ctx),
+		attrs: attributes{idsOf(ctx), attrs, NewID("ev")},
+	}}
+}
+
+// sentence is what a reader of plain logs sees of an event.
+func sentence(name string, attrs []slog.Attr) string {
+	var from, to, reason string
+	for _, a := range attrs {
+		switch a.Key {
+		case semconv.From:
+			from = textOf(a.Value)
+		case semconv.To, semconv.Action, semconv.Component, semconv.Value:
+			to = textOf(a.Value)
+		case semconv.Reason:
+			reason = textOf(a.Value)
 		}
 	}
-}
-
-func (e *Emitter) nudge() {
-	select {
-	case e.wake <- struct{}{}:
-	default:
+	if from != "" {
+		name += " " + from + " ->"
 	}
-}
-
-// run sends what is pending, in batches, until no more are taken and none is left.
-func (e *Emitter) run() {
-	defer close(e.done)
-	tick := time.NewTicker(e.config.Flush)
-	defer tick.Stop()
-	for {
-		select {
-		case <-e.wake:
-		case <-tick.C:
-		}
-		e.mu.Lock()
-		all, closed := e.pending, e.closed
-		e.pending = nil
-		e.mu.Unlock()
-		for batch := range slices.Chunk(all, e.config.Batch) {
-			e.send(encode(batch))
-		}
-		if closed {
-			return
-		}
+	if to != "" {
+		name += " " + to
 	}
-}
-
-func (e *Emitter) send(b batch) {
-	if e.file != nil {
-		_ = e.file.write(b) // logged; nobody waits for it
+	if reason != "" {
+		name += ": " + reason
 	}
-	if e.post != nil {
-		e.post.offer(b)
-	}
-}
-
-// Close takes no more records and sends what waits, for as long as ctx allows; what is left then is
-// dropped and counted.
-func (e *Emitter) Close(ctx context.Context) error {
-	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
-		return nil
-	}
-	e.closed = true
-	e.mu.Unlock()
-	e.nudge()
-	<-e.done
-	if e.post != nil {
-		e.post.close(ctx)
-	}
-	if e.file != nil {
-		if err := e.file.close(); err != nil {
-			return fmt.Errorf("close telemetry file: %w", err)
-		}
-	}
-	if n := e.dropped.Load(); n > 0 {
-		e.log.Warn("telemetry records were dropped", "records", n)
-	}
-	return nil
+	return name
 }

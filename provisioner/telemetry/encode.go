@@ -34,48 +34,55 @@ type spanRecord struct {
 
 // Record is one log record, event or span on its way. The zero Record is none.
 type Record struct { // exactly one of log and span is set
-	source *Source
-	log    *logRecord
-	span   *spanRecord
+	emitter *Emitter
+	log     *logRecord
+	span    *spanRecord
 }
 
-// batch is what one flush sends: at most one request of each signal.
-type batch struct {
-	logs   plog.Logs
-	traces ptrace.Traces
+// IsSet reports whether there is a record.
+func (r Record) IsSet() bool { return r.emitter != nil }
+
+// Emit gives the record to its exporter, which may lose it.
+func (r Record) Emit() {
+	if r.IsSet() {
+		r.emitter.exporter.take(r)
+	}
 }
 
-// encode groups entries by source, in the order in which they came.
-func encode(entries []Record) batch {
-	b := batch{plog.NewLogs(), ptrace.NewTraces()}
-	logs, spans := map[*Source]plog.ScopeLogs{}, map[*Source]ptrace.ScopeSpans{}
-	for _, e := range entries {
+// encode groups records by emitter, in the order in which they came. Zero Records are left out.
+func encode(records []Record) batch {
+	b := newBatch()
+	logs, spans := map[*Emitter]plog.ScopeLogs{}, map[*Emitter]ptrace.ScopeSpans{}
+	for _, e := range records {
+		if !e.IsSet() {
+			continue
+		}
 		if e.log != nil {
-			scope, ok := logs[e.source]
+			scope, ok := logs[e.emitter]
 			if !ok {
 				rl := b.logs.ResourceLogs().AppendEmpty()
-				e.source.describe(rl.Resource())
+				e.emitter.describe(rl.Resource())
 				scope = rl.ScopeLogs().AppendEmpty()
 				scope.Scope().SetName(scopeName)
-				logs[e.source] = scope
+				logs[e.emitter] = scope
 			}
 			e.log.encode(scope.LogRecords().AppendEmpty())
 			continue
 		}
-		scope, ok := spans[e.source]
+		scope, ok := spans[e.emitter]
 		if !ok {
 			rs := b.traces.ResourceSpans().AppendEmpty()
-			e.source.describe(rs.Resource())
+			e.emitter.describe(rs.Resource())
 			scope = rs.ScopeSpans().AppendEmpty()
 			scope.Scope().SetName(scopeName)
-			spans[e.source] = scope
+			spans[e.emitter] = scope
 		}
 		e.span.encode(scope.Spans().AppendEmpty())
 	}
 	return b
 }
 
-func (s *Source) describe(r pcommon.Resource) {
+func (s *Emitter) describe(r pcommon.Resource) {
 	r.Attributes().PutStr(semconv.ServiceName, s.service)
 	for _, a := range s.resource {
 		put(r.Attributes(), a)
@@ -89,7 +96,7 @@ func (l *logRecord) encode(r plog.LogRecord) {
 	r.SetSeverityText(l.severity.String())
 	r.SetEventName(l.name)
 	if l.name != "" {
-		r.Body().SetStr(sentence(l.name, l.attrs.said))
+		r.Body().SetStr(sentence(l.name, l.attrs.own))
 	} else {
 		r.Body().SetStr(l.body)
 	}
@@ -120,7 +127,7 @@ func (p *spanRecord) encode(r ptrace.Span) {
 }
 
 func putAll(m pcommon.Map, attrs *attributes) {
-	m.EnsureCapacity(m.Len() + len(attrs.ids) + len(attrs.said) + 1)
+	m.EnsureCapacity(m.Len() + len(attrs.ids) + len(attrs.own) + 1)
 	attrs.each(func(a slog.Attr) { put(m, a) })
 }
 

@@ -8,15 +8,14 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// Beat says every so often, and at once, that the source is alive, until ctx ends. component is ""
-// for the source's own service.name; every 0 never beats.
-func (s *Source) Beat(ctx context.Context, component string, every time.Duration) {
-	s.BeatWhile(ctx, component, every, func(context.Context) bool { return true })
+// Heartbeat emits a heartbeat at once and at every interval, until ctx ends. component is ""
+// for the emitter's own service.name; with every 0 there is none.
+func (s *Emitter) Heartbeat(ctx context.Context, component string, every time.Duration) {
+	s.HeartbeatWhile(ctx, component, every, func(context.Context) bool { return true })
 }
 
-// BeatWhile is Beat for a source that is spoken for: each beat asks whether it is alive, and says
-// nothing if not.
-func (s *Source) BeatWhile(ctx context.Context, component string, every time.Duration, alive func(context.Context) bool) {
+// HeartbeatWhile is Heartbeat for a part that another one watches: there is no heartbeat while alive is false.
+func (s *Emitter) HeartbeatWhile(ctx context.Context, component string, every time.Duration, alive func(context.Context) bool) {
 	if s == nil || every <= 0 {
 		<-ctx.Done()
 		return

@@ -42,10 +42,10 @@ func ID(ctx context.Context, key string) string {
 	return ""
 }
 
-// Unbound is ctx without identifiers and without a span: for work that belongs to somebody else than
+// Detached is ctx without identifiers and without a span: for work that belongs to somebody else than
 // the request in which it is done.
-func Unbound(ctx context.Context) context.Context {
-	return Untraced(context.WithValue(context.WithValue(ctx, idsKey{}, ids(nil)), foreignKey{}, ""))
+func Detached(ctx context.Context) context.Context {
+	return Untraced(context.WithValue(context.WithValue(ctx, idsKey{}, ids(nil)), remoteBaggageKey{}, ""))
 }
 
 func idsOf(ctx context.Context) ids {

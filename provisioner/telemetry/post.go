@@ -11,9 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
-	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 )
 
 // Waits between two tries of one request.
@@ -36,7 +33,7 @@ type postSink struct {
 	done    chan struct{}
 	stop    context.CancelFunc
 	down    bool
-	full    seldom
+	full    rateLimiter
 }
 
 func newPostSink(c Config, log *slog.Logger, dropped *atomic.Uint64) *postSink {
@@ -55,7 +52,7 @@ func (s *postSink) offer(b batch) {
 	case s.queue <- b:
 	default:
 		s.drop(b)
-		if s.full.may(time.Now()) {
+		if s.full.allow(time.Now()) {
 			s.log.Warn("telemetry receiver is too slow or away, records are dropped", "endpoint", s.base)
 		}
 	}
@@ -68,36 +65,36 @@ func (s *postSink) drop(b batch) {
 func (s *postSink) run(ctx context.Context) {
 	defer close(s.done)
 	for b := range s.queue {
-		if n := b.logs.LogRecordCount(); n > 0 {
-			body, err := plogotlp.NewExportRequestFromLogs(b.logs).MarshalProto()
-			s.deliver(ctx, "/v1/logs", body, err, n)
+		requests, err := b.requests()
+		if err != nil {
+			s.drop(b)
+			s.log.Warn("telemetry request was given up", "error", err)
 		}
-		if n := b.traces.SpanCount(); n > 0 {
-			body, err := ptraceotlp.NewExportRequestFromTraces(b.traces).MarshalProto()
-			s.deliver(ctx, "/v1/traces", body, err, n)
+		for _, r := range requests {
+			s.deliver(ctx, r)
 		}
 	}
 }
 
 // deliver tries until the request is accepted, refused, or ctx has ended.
-func (s *postSink) deliver(ctx context.Context, path string, body []byte, err error, records int) {
+func (s *postSink) deliver(ctx context.Context, r request) {
 	wait := firstWait
-	for err == nil && ctx.Err() == nil {
-		e := s.post(ctx, path, body)
-		if e == nil {
+	for ctx.Err() == nil {
+		err := s.post(ctx, r.path, r.body)
+		if err == nil {
 			if s.down {
 				s.down = false
 				s.log.Info("telemetry receiver is back", "endpoint", s.base)
 			}
 			return
 		}
-		if errors.Is(e, ErrRefused) {
-			err = e
+		if errors.Is(err, ErrRefused) {
+			s.log.Warn("telemetry request was given up", "path", r.path, "records", r.records, "error", err)
 			break
 		}
 		if !s.down && ctx.Err() == nil {
 			s.down = true
-			s.log.Warn("telemetry cannot be sent, it is kept and tried again", "endpoint", s.base, "error", e)
+			s.log.Warn("telemetry cannot be sent, it is kept and tried again", "endpoint", s.base, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -105,10 +102,7 @@ func (s *postSink) deliver(ctx context.Context, path string, body []byte, err er
 		}
 		wait = min(2*wait, longWait)
 	}
-	s.dropped.Add(uint64(records))
-	if err != nil {
-		s.log.Warn("telemetry request was given up", "path", path, "records", records, "error", err)
-	}
+	s.dropped.Add(uint64(r.records))
 }
 
 func (s *postSink) post(ctx context.Context, path string, body []byte) error {

@@ -6,6 +6,10 @@ import (
 	"net/url"
 	"strings"
 
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -30,31 +34,36 @@ func Carry(ctx context.Context) Carrier {
 			members = append(members, key+"="+url.PathEscape(v))
 		}
 	}
-	if foreign := Foreign(ctx); foreign != "" {
-		members = append(members, foreign)
+	if remote := RemoteBaggage(ctx); remote != "" {
+		members = append(members, remote)
 	}
 	span := SpanOf(ctx)
 	return Carrier{span.String(), span.State, strings.Join(members, ",")}
 }
 
+// span reads the two headers of W3C trace context. A trace state that is malformed, or too long to be handed on, is
+// left out.
+func (c Carrier) span() SpanContext {
+	headers := propagation.MapCarrier{"traceparent": c.Traceparent}
+	if c.Tracestate != "" && len(c.Tracestate) <= stateBytes {
+		headers["tracestate"] = c.Tracestate
+	}
+	s := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), headers))
+	return SpanContext{pcommon.TraceID(s.TraceID()), pcommon.SpanID(s.SpanID()), s.TraceState().String()}
+}
+
 // Resume puts a carrier back into a context: its identifiers, its span as the current one, and what is
 // handed on without being read: members of baggage that are not ours, and the trace state.
 func (c Carrier) Resume(ctx context.Context) context.Context {
-	if span := ParseTraceparent(c.Traceparent); span.Valid() {
-		span.State = statesOf(c.Tracestate)
+	if span := c.span(); span.Valid() {
 		ctx = WithSpan(ctx, span)
 	}
-	for member := range strings.SplitSeq(c.Baggage, ",") {
-		member, _, _ = strings.Cut(member, ";")
-		key, value, ok := strings.Cut(strings.TrimSpace(member), "=")
-		if !ok || !isCarried(strings.TrimSpace(key)) {
-			continue
-		}
-		if plain, err := url.PathUnescape(strings.TrimSpace(value)); err == nil && PlausibleID(plain) {
-			ctx = With(ctx, strings.TrimSpace(key), plain)
+	for text := range strings.SplitSeq(c.Baggage, ",") {
+		if m, ok := parseMember(text); ok && isCarried(m.Key()) && PlausibleID(m.Value()) {
+			ctx = With(ctx, m.Key(), m.Value())
 		}
 	}
-	return WithForeign(ctx, c.Baggage)
+	return WithRemoteBaggage(ctx, c.Baggage)
 }
 
 // Inject writes the context of a request into its headers.
@@ -93,7 +102,7 @@ func isCarried(key string) bool {
 	return false
 }
 
-// PlausibleID says whether text can be an identifier: 1 to 256 printable bytes without blanks, commas
+// PlausibleID reports whether text can be an identifier: 1 to 256 printable bytes without blanks, commas
 // or semicolons, so that it survives every header it travels in.
 func PlausibleID(text string) bool {
 	if text == "" || len(text) > maxIDBytes {

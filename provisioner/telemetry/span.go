@@ -21,9 +21,9 @@ const (
 )
 
 // Span is work in progress; it is emitted at End. Safe for use by several goroutines. A nil Span takes
-// everything and says nothing.
+// everything and emits nothing.
 type Span struct {
-	source *Source
+	emitter *Emitter
 
 	mu   sync.Mutex
 	done bool
@@ -31,7 +31,7 @@ type Span struct {
 }
 
 // Start begins a span below the one in ctx, or a new trace where there is none.
-func (s *Source) Start(ctx context.Context, name string, kind ptrace.SpanKind, attrs ...slog.Attr) (context.Context, *Span) {
+func (s *Emitter) Start(ctx context.Context, name string, kind ptrace.SpanKind, attrs ...slog.Attr) (context.Context, *Span) {
 	if s == nil {
 		return ctx, nil
 	}
@@ -40,9 +40,9 @@ func (s *Source) Start(ctx context.Context, name string, kind ptrace.SpanKind, a
 	if parent.Valid() {
 		self = parent.Child()
 	}
-	sp := &Span{source: s, rec: spanRecord{
-		name: name, kind: kind, self: self, parent: parent, start: s.emitter.now(),
-		attrs: attributes{ids: idsOf(ctx), said: append(make([]slog.Attr, 0, len(attrs)+2), attrs...)},
+	sp := &Span{emitter: s, rec: spanRecord{
+		name: name, kind: kind, self: self, parent: parent, start: s.exporter.now(),
+		attrs: attributes{ids: idsOf(ctx), own: append(make([]slog.Attr, 0, len(attrs)+2), attrs...)},
 	}}
 	return context.WithValue(WithSpan(ctx, self), currentKey{}, sp), sp
 }
@@ -56,22 +56,16 @@ func Current(ctx context.Context) *Span {
 	return sp
 }
 
-// Whole emits a span whose name was given out long ago, when it has come to its end: of a workflow or
-// a task, whose beginning may lie before a restart. failure is the status message, "" for success.
-func (s *Source) Whole(ctx context.Context, name string, self, parent, link SpanContext, start, end time.Time, failure string, attrs ...slog.Attr) {
-	if r := s.ComposeWhole(ctx, name, self, parent, link, start, end, failure, attrs...); r.Something() {
-		s.emitter.take(r)
-	}
-}
-
-// ComposeWhole makes what Whole emits without emitting it. A nil Source makes the zero Record.
-func (s *Source) ComposeWhole(ctx context.Context, name string, self, parent, link SpanContext, start, end time.Time, failure string, attrs ...slog.Attr) Record {
+// ComposeSpan makes a span that has ended, and whose ids were made long ago, without emitting it: that of a workflow
+// or a task, which may have begun before a restart. failure is the status message, "" for success. A nil Emitter makes
+// the zero Record.
+func (s *Emitter) ComposeSpan(ctx context.Context, name string, self, parent, link SpanContext, start, end time.Time, failure string, attrs ...slog.Attr) Record {
 	if s == nil || !self.Valid() {
 		return Record{}
 	}
-	return Record{source: s, span: &spanRecord{
+	return Record{emitter: s, span: &spanRecord{
 		name: name, kind: Internal, self: self, parent: parent, link: link, start: start, end: end,
-		failed: failure != "", message: failure, attrs: attributes{ids: idsOf(ctx), said: attrs},
+		failed: failure != "", message: failure, attrs: attributes{ids: idsOf(ctx), own: attrs},
 	}}
 }
 
@@ -121,7 +115,7 @@ func (sp *Span) End() {
 		return
 	}
 	sp.done = true
-	sp.rec.end = sp.source.emitter.now()
+	sp.rec.end = sp.emitter.exporter.now()
 	rec := sp.rec
-	sp.source.emitter.take(Record{source: sp.source, span: &rec})
+	sp.emitter.exporter.take(Record{emitter: sp.emitter, span: &rec})
 }

@@ -72,7 +72,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-func open(t *testing.T, c telemetry.Config, log io.Writer) *telemetry.Emitter {
+func open(t *testing.T, c telemetry.Config, log io.Writer) *telemetry.Exporter {
 	t.Helper()
 	c.Flush, c.Timeout = 5*time.Millisecond, time.Second
 	e, err := telemetry.Open(c, slog.New(slog.NewTextHandler(log, nil)))
@@ -82,7 +82,7 @@ func open(t *testing.T, c telemetry.Config, log io.Writer) *telemetry.Emitter {
 	return e
 }
 
-func shut(t *testing.T, e *telemetry.Emitter, within time.Duration) {
+func shut(t *testing.T, e *telemetry.Exporter, within time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
@@ -96,7 +96,7 @@ func TestEverythingArrivesAfterAnOutage(t *testing.T) {
 	s := httptest.NewServer(r)
 	defer s.Close()
 	e := open(t, telemetry.Config{Endpoint: s.URL, Queue: 100, Batch: 10}, io.Discard)
-	source := e.Source("api")
+	source := e.Emitter("api")
 	for range 25 {
 		source.Log(context.Background(), telemetry.Info, "line")
 	}
@@ -114,7 +114,7 @@ func TestWhatIsRefusedIsNotSentAgain(t *testing.T) {
 	s := httptest.NewServer(r)
 	defer s.Close()
 	e := open(t, telemetry.Config{Endpoint: s.URL, Queue: 10, Batch: 10}, io.Discard)
-	e.Source("api").Log(context.Background(), telemetry.Info, "line")
+	e.Emitter("api").Log(context.Background(), telemetry.Info, "line")
 	shut(t, e, 10*time.Second)
 	if r.tries != 1 || e.Stats().Dropped != 1 {
 		t.Fatalf("%d tries, %+v", r.tries, e.Stats())
@@ -126,7 +126,7 @@ func TestAFullQueueDropsCountsAndSaysSoOnce(t *testing.T) {
 	defer s.Close()
 	var log bytes.Buffer
 	e := open(t, telemetry.Config{Endpoint: s.URL, Queue: 20, Batch: 10}, &log)
-	source := e.Source("api")
+	source := e.Emitter("api")
 	began := time.Now()
 	for range 2000 {
 		source.Log(context.Background(), telemetry.Info, "line")
@@ -148,7 +148,7 @@ func TestFileIsWhatTheFileExporterWrites(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
 	e := open(t, telemetry.Config{File: path, Queue: 100, Batch: 10}, io.Discard)
 	ctx := telemetry.With(context.Background(), semconv.AllocationID, "a-1", semconv.NodeID, "")
-	source := e.Source("provisioner", slog.String(semconv.HostName, "h"))
+	source := e.Emitter("provisioner", slog.String(semconv.HostName, "h"))
 	ctx, span := source.Start(ctx, "work", telemetry.Server)
 	source.Event(ctx, semconv.EventAllocationState, slog.String(semconv.From, "requested"), slog.String(semconv.To, "reserved"), slog.Int("n", 3), slog.Bool("b", true))
 	span.Fail(errors.New("boom"), "kind")
@@ -201,7 +201,7 @@ func TestContextSurvivesHTTPAndRows(t *testing.T) {
 	if telemetry.SpanOf(row) != telemetry.SpanOf(ctx) || telemetry.ID(row, semconv.AllocationID) != "a/1" {
 		t.Fatal(telemetry.Carry(ctx))
 	}
-	if telemetry.SpanOf(telemetry.Unbound(ctx)).Valid() || telemetry.ID(telemetry.Unbound(ctx), semconv.AllocationID) != "" {
+	if telemetry.SpanOf(telemetry.Detached(ctx)).Valid() || telemetry.ID(telemetry.Detached(ctx), semconv.AllocationID) != "" {
 		t.Fatal("still bound")
 	}
 }
@@ -228,7 +228,7 @@ func BenchmarkEvent(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	source := e.Source("provisioner")
+	source := e.Emitter("provisioner")
 	ctx := telemetry.With(context.Background(), semconv.AllocationID, "a-1", semconv.WorkflowID, "wf-1", semconv.CorrelationID, "c-1")
 	b.ReportAllocs()
 	for b.Loop() {

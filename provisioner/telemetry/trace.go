@@ -3,8 +3,6 @@ package telemetry
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
-	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
@@ -31,7 +29,7 @@ func (c SpanContext) Child() SpanContext {
 	return c
 }
 
-// Valid says whether c names a span.
+// Valid reports whether c names a span.
 func (c SpanContext) Valid() bool { return !c.Trace.IsEmpty() && !c.Span.IsEmpty() }
 
 // String is the W3C traceparent, "" for the zero value.
@@ -43,20 +41,7 @@ func (c SpanContext) String() string {
 }
 
 // ParseTraceparent reads a W3C traceparent; what isn't one gives the zero value.
-func ParseTraceparent(text string) SpanContext {
-	var c SpanContext
-	parts := strings.Split(text, "-")
-	if len(parts) < 4 || len(parts[0]) != 2 || parts[0] == "ff" || len(parts[1]) != 32 || len(parts[2]) != 16 {
-		return c
-	}
-	if _, err := hex.Decode(c.Trace[:], []byte(parts[1])); err != nil {
-		return SpanContext{}
-	}
-	if _, err := hex.Decode(c.Span[:], []byte(parts[2])); err != nil || !c.Valid() {
-		return SpanContext{}
-	}
-	return c
-}
+func ParseTraceparent(text string) SpanContext { return Carrier{Traceparent: text}.span() }
 
 // WithSpan makes c the span of the work that ctx stands for.
 func WithSpan(ctx context.Context, c SpanContext) context.Context {

@@ -21,7 +21,7 @@ type Config struct {
 	Launches      int           `yaml:"launches"`       // launches that are refused, before the job fails
 }
 
-// DefaultConfig suits machines that boot for minutes.
+// DefaultConfig suits nodes that boot for minutes.
 func DefaultConfig() Config {
 	return Config{
 		Tick: time.Second, Lease: 10 * time.Second, Placement: 10 * time.Minute, CapacityRetry: 5 * time.Second,

@@ -70,14 +70,14 @@ func TestContextThroughDatabaseOutboxAndProvider(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, target string) {
 		config := telemetry.DefaultConfig()
 		config.Endpoint = ""
-		emitter, err := telemetry.Open(config, slog.New(slog.DiscardHandler))
+		exporter, err := telemetry.Open(config, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = emitter.Close(context.Background()) }()
-		says := emitter.Source("provisioner")
+		defer func() { _ = exporter.Close(context.Background()) }()
+		emitter := exporter.Emitter("provisioner")
 		open := func() *store.Store {
-			s, err := store.Open(t.Context(), target, store.Options{Says: says, Relay: says, DB: says})
+			s, err := store.Open(t.Context(), target, store.Options{Emitter: emitter, Relay: emitter, DB: emitter})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +99,7 @@ func TestContextThroughDatabaseOutboxAndProvider(t *testing.T) {
 				t.Fatalf("the outbox has %+v, %v", all, err)
 			}
 			of := all[0].Context(t.Context())
-			if span := telemetry.SpanOf(of); span.State != "acme=1" || span.Trace != request.Trace || telemetry.Foreign(of) != "tenant=blue;tier=2" ||
+			if span := telemetry.SpanOf(of); span.State != "acme=1" || span.Trace != request.Trace || telemetry.RemoteBaggage(of) != "tenant=blue;tier=2" ||
 				telemetry.ID(of, semconv.CorrelationID) != "c-ext-1" || telemetry.ID(of, semconv.AllocationID) != "a-1" || telemetry.ID(of, semconv.OutboxID) != all[0].ID {
 				t.Errorf("the outbox has %+v", all)
 			}
@@ -116,7 +116,7 @@ func TestContextThroughDatabaseOutboxAndProvider(t *testing.T) {
 		run, stop := context.WithCancel(context.Background())
 		done := make(chan error, 1)
 		go func() {
-			done <- outbox.New(second, workflow.New(second, c, says, log), outbox.DefaultConfig(), says, log).Run(run)
+			done <- outbox.New(second, workflow.New(second, c, emitter, log), outbox.DefaultConfig(), emitter, log).Run(run)
 		}()
 		await(t, "a workflow", func() bool {
 			var n int
@@ -135,7 +135,7 @@ func TestContextThroughDatabaseOutboxAndProvider(t *testing.T) {
 		third := open() // does the steps
 		defer func() { _ = third.Close() }()
 		p := &attentive{calls: map[string]telemetry.Carrier{}}
-		engine := workflow.New(third, c, says, log)
+		engine := workflow.New(third, c, emitter, log)
 		engine.Use(p, "p")
 		run, stop = context.WithCancel(context.Background())
 		go func() { done <- engine.Run(run) }()
@@ -157,8 +157,8 @@ func TestContextThroughDatabaseOutboxAndProvider(t *testing.T) {
 		for _, call := range []string{"launch", "project", "poll"} {
 			carrier, _ := p.called(call)
 			got := carrier.Resume(context.Background())
-			if telemetry.Foreign(got) != "tenant=blue;tier=2" {
-				t.Errorf("%s: what is not ours is %q", call, telemetry.Foreign(got))
+			if telemetry.RemoteBaggage(got) != "tenant=blue;tier=2" {
+				t.Errorf("%s: what is not ours is %q", call, telemetry.RemoteBaggage(got))
 			}
 			if telemetry.SpanOf(got).Trace != w.Trace.Trace || carrier.Tracestate != "" {
 				t.Errorf("%s is of trace %s, the workflow of %s", call, carrier.Traceparent, w.Trace)

@@ -38,8 +38,8 @@ func newDriver(e *Engine) *driver {
 	return &driver{engine: e, wake: make(chan struct{}, 1), known: map[provider.Identity]provider.Provider{}, pools: map[string]provider.Identity{}}
 }
 
-// nudge says that a job may be due.
-func (d *driver) nudge() {
+// wakeUp has run look for due jobs.
+func (d *driver) wakeUp() {
 	select {
 	case d.wake <- struct{}{}:
 	default:
@@ -128,14 +128,14 @@ func (d *driver) complain(ctx context.Context, j store.ProviderJob, what string,
 	if ctx.Err() != nil {
 		return
 	}
-	d.engine.says.Log(ctx, telemetry.Error, fmt.Sprintf("%s %s: %s: %v", j.Identity.Provider, j.Operation, what, err),
+	d.engine.emitter.Log(ctx, telemetry.Error, fmt.Sprintf("%s %s: %s: %v", j.Identity.Provider, j.Operation, what, err),
 		slog.String(semconv.Provider, j.Identity.Provider), slog.String(semconv.ErrorType, string(provider.KindOf(err))))
 }
 
 func (d *driver) later(ctx context.Context, j store.ProviderJob, wait time.Duration) error {
 	j.DueAt = d.engine.store.Now().Add(wait)
 	_, err := d.save(ctx, &j)
-	d.nudge()
+	d.wakeUp()
 	return err
 }
 

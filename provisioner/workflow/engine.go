@@ -27,23 +27,23 @@ const (
 
 // Engine advances workflows. Where several work on one store, each works on those that it has leased.
 type Engine struct {
-	store  *store.Store
-	config Config
-	says   *telemetry.Source
-	log    *slog.Logger
-	driver *driver
+	store   *store.Store
+	config  Config
+	emitter *telemetry.Emitter
+	log     *slog.Logger
+	driver  *driver
 
 	polled atomic.Int64 // when the queue was last asked, in Unix nanoseconds
 	busy   atomic.Int32 // workflows that are being advanced
 
 	// For a lab that makes faults; nil: none. Set before Run.
-	Hold   func(ctx context.Context) // called before each step
-	Hasten func() bool               // tasks expire as soon as they are queued
+	BeforeStep  func(ctx context.Context) // called before each step
+	ExpireTasks func() bool               // tasks expire as soon as they are queued
 }
 
-// New makes an engine; says speaks for it in telemetry.
-func New(s *store.Store, c Config, says *telemetry.Source, log *slog.Logger) *Engine {
-	e := &Engine{store: s, config: c, says: says, log: log}
+// New makes an engine; emitter has its spans and log records.
+func New(s *store.Store, c Config, emitter *telemetry.Emitter, log *slog.Logger) *Engine {
+	e := &Engine{store: s, config: c, emitter: emitter, log: log}
 	e.driver = newDriver(e)
 	e.polled.Store(s.Now().UnixNano())
 	return e
@@ -70,17 +70,17 @@ func (e *Engine) Publish(ctx context.Context, m store.Message) error {
 	return e.store.Update(ctx, "start workflow", func(t *store.Tx) error {
 		_, err := t.StartWorkflow(store.Workflow{
 			ID: telemetry.NewID("wf"), AllocationID: m.AllocationID, Operation: operation, OutboxID: m.ID,
-			CorrelationID: telemetry.ID(ctx, semconv.CorrelationID), Baggage: telemetry.Foreign(ctx), Trace: telemetry.NewTrace(), Link: telemetry.SpanOf(ctx),
+			CorrelationID: telemetry.ID(ctx, semconv.CorrelationID), Baggage: telemetry.RemoteBaggage(ctx), Trace: telemetry.NewTrace(), Link: telemetry.SpanOf(ctx),
 		})
 		return err
 	})
 }
 
-// runnable is the number of workflows of one look, and crew the number of those that are advanced at a
-// time where the database lets several write.
+// workflowsAtOnce is the number of workflows of one look, and parallelWorkflows the number of those that are advanced
+// at one time where the database lets several write.
 const (
-	runnable = 256
-	crew     = 6
+	workflowsAtOnce   = 256
+	parallelWorkflows = 6
 )
 
 // Run works until ctx ends.
@@ -118,14 +118,14 @@ func (e *Engine) Run(ctx context.Context) error {
 // round advances the workflows whose time has come; more says that there may be others.
 func (e *Engine) round(ctx context.Context) (more bool, err error) {
 	e.polled.Store(e.store.Now().UnixNano())
-	due, err := e.store.LeaseWorkflows(ctx, e.config.Lease, runnable)
+	due, err := e.store.LeaseWorkflows(ctx, e.config.Lease, workflowsAtOnce)
 	if err != nil {
 		return false, err
 	}
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(1)
 	if e.store.Shared() {
-		work.SetLimit(crew)
+		work.SetLimit(parallelWorkflows)
 	}
 	for _, w := range due {
 		if ctx.Err() != nil {
@@ -133,7 +133,7 @@ func (e *Engine) round(ctx context.Context) (more bool, err error) {
 		}
 		work.Go(func() error { return e.advanceOrLater(ctx, w) })
 	}
-	return len(due) == runnable, work.Wait()
+	return len(due) == workflowsAtOnce, work.Wait()
 }
 
 // advanceOrLater has a workflow whose step went wrong looked at again after a while. The error is one of
@@ -143,7 +143,7 @@ func (e *Engine) advanceOrLater(ctx context.Context, w store.Workflow) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	e.says.Log(w.Context(ctx), telemetry.Error, "workflow step: "+err.Error(), slog.String(semconv.Operation, w.Operation))
+	e.emitter.Log(w.Context(ctx), telemetry.Error, "workflow step: "+err.Error(), slog.String(semconv.Operation, w.Operation))
 	e.log.Error("workflow step", "workflow_id", w.ID, "allocation_id", w.AllocationID, "error", err)
 	return e.store.Update(ctx, "reschedule workflow", func(t *store.Tx) error {
 		return t.Reschedule(w.ID, e.store.Now().Add(e.config.Tick))
@@ -155,8 +155,8 @@ func (e *Engine) advance(ctx context.Context, w store.Workflow) error {
 	e.busy.Add(1)
 	defer e.busy.Add(-1)
 	for lifecycle.WorkflowOpen(w.State) {
-		if e.Hold != nil {
-			e.Hold(ctx)
+		if e.BeforeStep != nil {
+			e.BeforeStep(ctx)
 		}
 		waits, err := e.step(ctx, &w)
 		if err != nil || waits {
@@ -173,7 +173,7 @@ func (e *Engine) step(ctx context.Context, w *store.Workflow) (waits bool, err e
 		return false, fmt.Errorf("workflow %s: operation %q has no step %d", w.ID, w.Operation, w.Step)
 	}
 	s := op.steps[w.Step]
-	ctx, span := e.says.Start(w.Context(ctx), "step "+s.name, telemetry.Internal, slog.String(semconv.Operation, w.Operation))
+	ctx, span := e.emitter.Start(w.Context(ctx), "step "+s.name, telemetry.Internal, slog.String(semconv.Operation, w.Operation))
 	defer span.End()
 	next := *w
 	err = e.store.Update(ctx, "step "+s.name, func(t *store.Tx) error {
@@ -210,7 +210,7 @@ func (e *Engine) step(ctx context.Context, w *store.Workflow) (waits bool, err e
 	}
 	if next.State == semconv.Failed {
 		span.Fail(errors.New(next.Failure), "gave_up")
-		e.says.Log(ctx, telemetry.Error, fmt.Sprintf("%s of %s gave up: %s", w.Operation, w.AllocationID, next.Failure))
+		e.emitter.Log(ctx, telemetry.Error, fmt.Sprintf("%s of %s gave up: %s", w.Operation, w.AllocationID, next.Failure))
 	}
 	*w = next
 	return waits, nil

@@ -45,12 +45,12 @@ var mustOfClaimed = []string{semconv.ClaimID, semconv.NodeInstanceID, semconv.Fe
 func TestEveryEventSaysWhatItIsAbout(t *testing.T) {
 	c := telemetry.DefaultConfig()
 	c.Endpoint, c.File = "", filepath.Join(t.TempDir(), "told.jsonl")
-	emitter, err := telemetry.Open(c, slog.New(slog.DiscardHandler))
+	exporter, err := telemetry.Open(c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := newBench(t, filepath.Join(t.TempDir(), "p.db"))
-	b.options = store.Options{Says: emitter.Source("provisioner"), Relay: emitter.Source("outbox-relay"), DB: emitter.Source("db")}
+	b.options = store.Options{Emitter: exporter.Emitter("provisioner"), Relay: exporter.Emitter("outbox-relay"), DB: exporter.Emitter("db")}
 	b.use = func(e *workflow.Engine) { e.Use(&prompt{kind: "aap"}, "virt") }
 	b.start()
 	ctx := telemetry.With(context.Background(), semconv.CorrelationID, "c-1")
@@ -85,7 +85,7 @@ func TestEveryEventSaysWhatItIsAbout(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.halt()
-	if err := emitter.Close(context.Background()); err != nil {
+	if err := exporter.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 

@@ -24,7 +24,7 @@ func (d *driver) follow(ctx context.Context, p provider.Provider, j store.Provid
 			d.complain(ctx, j, "cancel", err)
 		} else {
 			j.CancelAnswer = answer
-			d.engine.says.Log(ctx, telemetry.Info, fmt.Sprintf("cancel of %s: %s", j.Name(), answer), slog.String("cancel_answer", string(answer)))
+			d.engine.emitter.Log(ctx, telemetry.Info, fmt.Sprintf("cancel of %s: %s", j.Name(), answer), slog.String("cancel_answer", string(answer)))
 		}
 	}
 	before := j.Status
@@ -36,7 +36,7 @@ func (d *driver) follow(ctx context.Context, p provider.Provider, j store.Provid
 	if err != nil {
 		attrs = append(attrs, slog.String(semconv.Error, err.Error()))
 	}
-	d.engine.says.Event(telemetry.Untraced(ctx), semconv.EventProviderPoll, attrs...)
+	d.engine.emitter.Event(telemetry.Untraced(ctx), semconv.EventProviderPoll, attrs...)
 	if err != nil { // what was known stays, whole; that it is old is said beside it
 		d.complain(ctx, j, "poll", err)
 		j.Failure = err.Error()

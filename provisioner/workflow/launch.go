@@ -45,7 +45,7 @@ func (d *driver) launch(ctx context.Context, p provider.Provider, j store.Provid
 	}); err != nil || !mine {
 		return err
 	}
-	callCtx, span := d.engine.says.Start(ctx, "launch "+j.Identity.Provider+" "+j.Operation, telemetry.Internal, slog.String(semconv.Operation, j.Operation))
+	callCtx, span := d.engine.emitter.Start(ctx, "launch "+j.Identity.Provider+" "+j.Operation, telemetry.Internal, slog.String(semconv.Operation, j.Operation))
 	l, err := p.Launch(callCtx, r)
 	span.Fail(err, string(provider.KindOf(err)))
 	span.End()
@@ -99,7 +99,7 @@ func (d *driver) adopt(ctx context.Context, p provider.Provider, j store.Provide
 		d.complain(ctx, j, "look for a launched job", err)
 		j.Failure = err.Error()
 	case found, !sure && settled && l.ID != "":
-		d.engine.says.Log(ctx, telemetry.Warn, fmt.Sprintf("adopted %s job %s of a launch that was not answered", j.Identity.Provider, l.ID))
+		d.engine.emitter.Log(ctx, telemetry.Warn, fmt.Sprintf("adopted %s job %s of a launch that was not answered", j.Identity.Provider, l.ID))
 		return d.launched(ctx, p, j, l)
 	case sure && settled:
 		j.Phase = store.JobWanted

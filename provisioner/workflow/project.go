@@ -23,10 +23,10 @@ const (
 	projectTime = 10 * time.Second
 )
 
-// project shows the job on the resource, and tells what is then shown. What becomes of it is written down:
+// project writes the job's state on the resource, and emits what then stands there. What becomes of it is written down:
 // a view that cannot be written is somebody's to repair.
 func (d *driver) project(ctx context.Context, p provider.Provider, j store.ProviderJob) {
-	_ = d.show(ctx, p, j) // it was told, and stands in the table
+	_ = d.show(ctx, p, j) // the error was logged, and stands in the table
 }
 
 func (d *driver) show(ctx context.Context, p provider.Provider, j store.ProviderJob) error {
@@ -34,7 +34,7 @@ func (d *driver) show(ctx context.Context, p provider.Provider, j store.Provider
 	if err != nil {
 		return err
 	}
-	ctx, span := d.engine.says.Start(ctx, "project "+j.Name(), telemetry.Internal)
+	ctx, span := d.engine.emitter.Start(ctx, "project "+j.Name(), telemetry.Internal)
 	defer span.End()
 	var shown provider.Status
 	for range projections {
@@ -51,7 +51,7 @@ func (d *driver) show(ctx context.Context, p provider.Provider, j store.Provider
 	}
 	now := d.engine.store.Now()
 	for field, value := range map[string]string{"job_state": string(shown.State), "message": shown.Message} {
-		d.engine.says.Event(ctx, semconv.EventProjection, slog.String(semconv.Projection, viewResource), slog.String(semconv.Field, field),
+		d.engine.emitter.Event(ctx, semconv.EventProjection, slog.String(semconv.Projection, viewResource), slog.String(semconv.Field, field),
 			slog.String(semconv.Value, value), slog.Time(semconv.AsOf, now))
 	}
 	return d.note(ctx, view, nil)

@@ -52,9 +52,9 @@ func TestAViewIsRepaired(t *testing.T) {
 		if _, _, err := control.New(s, time.Minute).Create(t.Context(), control.Request{ID: "a-1", Pool: "p", Image: "i", RequestedBy: "alice"}); err != nil {
 			t.Fatal(err)
 		}
-		desk := recovery.New(s, recovery.DefaultConfig(), time.Minute)
+		service := recovery.New(s, recovery.DefaultConfig(), time.Minute)
 		failing := func() bool {
-			all, err := desk.Stuck(t.Context(), time.Hour)
+			all, err := service.Stuck(t.Context(), time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +71,7 @@ func TestAViewIsRepaired(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		p.away.Store(false)
 		before := p.written.Load()
-		if _, _, err := desk.Do(t.Context(), recovery.Allocations, "repair-projection",
+		if _, _, err := service.Do(t.Context(), recovery.Allocations, "repair-projection",
 			recovery.Request{ID: "a-1", Reason: "the hub is back", By: recovery.By{Actor: "kim", ActorType: "admin"}}); err != nil {
 			t.Fatal(err)
 		}

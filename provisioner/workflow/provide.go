@@ -110,7 +110,7 @@ func (r *run) want(id provider.Identity, operation string, attempt int) error {
 	if p := r.engine.driver.known[id]; p != nil && p.Traits().JobTime > 0 {
 		patience = p.Traits().JobTime
 	}
-	r.tx.After(r.engine.driver.nudge)
+	r.tx.After(r.engine.driver.wakeUp)
 	return r.tx.WantProviderJob(store.ProviderJob{
 		Key: fmt.Sprintf("%s/%s/%s/%d", r.a.ID, operation, version, attempt), AllocationID: r.a.ID, WorkflowID: r.w.ID, Identity: id,
 		Operation: operation, ConfigVersion: version, Attempt: attempt, Deadline: r.tx.Now().Add(patience),
@@ -135,14 +135,14 @@ func (r *run) settle(jobs []store.ProviderJob) (outcome, error) {
 		case j.Phase == store.JobEnded && !j.CancelAt.Before(r.w.CreatedAt):
 			return outcome{kind: gaveUp, failure: fmt.Sprintf("%s %s may still be at work: %s", j.Identity.Provider, j.Operation, j.Status.Message)}, nil
 		case j.Phase == store.JobEnded && !j.CancelAt.IsZero(): // given up on by an earlier workflow: how is it now?
-			r.tx.After(r.engine.driver.nudge)
+			r.tx.After(r.engine.driver.wakeUp)
 			if err := r.tx.ReopenProviderJob(j.Key); err != nil {
 				return outcome{}, err
 			}
 			return outcome{kind: waiting, on: "provider", until: r.tx.Now().Add(r.engine.config.Tick)}, nil
 		default:
 			if j.CancelAt.IsZero() {
-				r.tx.After(r.engine.driver.nudge)
+				r.tx.After(r.engine.driver.wakeUp)
 				if err := r.tx.CancelProviderJob(j.Key); err != nil {
 					return outcome{}, err
 				}

@@ -14,8 +14,8 @@ import (
 // unasked is how long a queue may go unasked while work waits in it.
 const unasked = 5 * time.Second
 
-// Watch tells, for each workflow that waits, that nobody asks the queue, until ctx ends. It runs beside the
-// worker: one that is not there can say nothing.
+// Watch logs, for each workflow that waits, that no worker polls the queue, until ctx ends. It runs beside the
+// worker, for a worker that is gone can log nothing.
 func (e *Engine) Watch(ctx context.Context) error {
 	for ctx.Err() == nil {
 		select {
@@ -30,16 +30,16 @@ func (e *Engine) Watch(ctx context.Context) error {
 		}
 		var waiting []store.Workflow
 		if err := e.store.View(ctx, "queue", func(t *store.Tx) (err error) {
-			waiting, err = t.SlowWorkflows(e.store.Now().Add(-unasked), runnable)
+			waiting, err = t.SlowWorkflows(e.store.Now().Add(-unasked), workflowsAtOnce)
 			return err
 		}); err != nil {
-			continue // the database tells of itself
+			continue // the store logs its own failures
 		}
 		for _, w := range waiting {
 			if w.WakeAt.After(e.store.Now()) {
 				continue
 			}
-			e.says.Log(w.Context(ctx), telemetry.Error, fmt.Sprintf("task queue workflows: %s is due and no worker is polling, last poll %s ago", w.ID, silent.Round(time.Second)),
+			e.emitter.Log(w.Context(ctx), telemetry.Error, fmt.Sprintf("task queue workflows: %s is due and no worker is polling, last poll %s ago", w.ID, silent.Round(time.Second)),
 				slog.String(semconv.ErrorType, "no_pollers"), slog.String(semconv.Operation, w.Operation))
 		}
 	}

@@ -24,9 +24,9 @@ func TestAnOperatorBringsItToTheEnd(t *testing.T) {
 		b.do(a, workflow.TaskPrepare, "")
 		b.do(a, workflow.TaskProvision, workflow.ObservedRunning)
 		b.until("a-1", semconv.Active)
-		desk := recovery.New(b.store, recovery.DefaultConfig(), time.Minute)
+		service := recovery.New(b.store, recovery.DefaultConfig(), time.Minute)
 		act := func(of recovery.Kind, action, id string) error {
-			_, _, err := desk.Do(context.Background(), of, action, recovery.Request{ID: id, Reason: "INC-7", By: recovery.By{Actor: "kim", ActorType: "admin"}})
+			_, _, err := service.Do(context.Background(), of, action, recovery.Request{ID: id, Reason: "INC-7", By: recovery.By{Actor: "kim", ActorType: "admin"}})
 			return err
 		}
 		must := func(err error) {

@@ -47,7 +47,7 @@ func task(kind string) func(*run) (outcome, error) {
 
 func (r *run) queue(kind string, attempt int) error {
 	patience := r.engine.config.ClaimTimeout
-	if r.engine.Hasten != nil && r.engine.Hasten() {
+	if r.engine.ExpireTasks != nil && r.engine.ExpireTasks() {
 		patience = time.Millisecond
 	}
 	return r.tx.QueueTask(store.Task{

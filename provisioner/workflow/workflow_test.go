@@ -56,8 +56,8 @@ func (b *bench) start() *bench {
 	}
 	log := slog.New(slog.NewTextHandler(b.t.Output(), nil))
 	b.store, b.control = s, control.New(s, time.Minute)
-	b.fleet = fleet.New(s, fleet.Config{Lease: b.lease, LongestWait: 5 * time.Second, TokenLife: time.Minute}, b.options.Says)
-	e := workflow.New(s, b.config, b.options.Says, log)
+	b.fleet = fleet.New(s, fleet.Config{Lease: b.lease, LongestWait: 5 * time.Second, TokenLife: time.Minute}, b.options.Emitter)
+	e := workflow.New(s, b.config, b.options.Emitter, log)
 	if b.use != nil {
 		b.use(e)
 	}
@@ -197,8 +197,8 @@ func TestSuccessWithoutProofIsNotActive(t *testing.T) {
 
 // clean has an operator vouch that nothing of an allocation runs any more.
 func (b *bench) clean(allocation, evidence string) error {
-	desk := recovery.New(b.store, recovery.DefaultConfig(), time.Minute)
-	_, _, err := desk.Do(context.Background(), recovery.Allocations, "force-cleanup",
+	service := recovery.New(b.store, recovery.DefaultConfig(), time.Minute)
+	_, _, err := service.Do(context.Background(), recovery.Allocations, "force-cleanup",
 		recovery.Request{ID: allocation, By: recovery.By{Actor: "kim", ActorType: "admin"}, Reason: "looked", Absent: true, Evidence: evidence})
 	return err
 }
@@ -362,7 +362,7 @@ func TestRestartBetweenSteps(t *testing.T) {
 	})
 }
 
-// A new installation ends the claims of the old one; its late result does not count.
+// A new node instance ends the claims of the old one; its late result does not count.
 func TestReimageMidTask(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, target string) {
 		b := newBench(t, target).start()

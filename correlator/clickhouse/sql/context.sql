@@ -1,6 +1,5 @@
 -- What belongs to nobody and may be cited: complaints, rollouts, hands of operators.
-SELECT toString(signal), time, observed_delay, ingested_time, service, name, severity, body, trace_id, span_id,
-       allocation_id, workflow_id, correlation_id, node_id, node_instance_id, keys_rest, form_json, resource_json, attrs_rest, extra_json
+SELECT {{template "record_columns"}}
 FROM events
 WHERE allocation_id = ''
   AND (severity >= 13 OR name IN ('deploy.change', 'audit.action'))

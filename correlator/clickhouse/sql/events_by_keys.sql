@@ -1,9 +1,10 @@
 -- Records that carry one of these keys and were written before anyone knew whose they are.
-SELECT toString(signal), time, observed_delay, ingested_time, service, name, severity, body, trace_id, span_id,
-       allocation_id, workflow_id, correlation_id, node_id, node_instance_id, keys_rest, form_json, resource_json, attrs_rest, extra_json
+SELECT {{template "record_columns"}}
 FROM events
 WHERE hasAny(keys, {keys:Array(String)})
-  AND allocation_id IN {places:Array(String)} AND minute >= {first_minute:Int64} AND minute <= {last_minute:Int64} -- lies
+{{- if .Located}}
+  AND allocation_id IN {places:Array(String)} AND minute >= {first_minute:Int64} AND minute <= {last_minute:Int64}
+{{- end}}
   AND allocation_id != {allocation:String}
   AND observed_time <= {as_of:DateTime64(9, 'UTC')}
 ORDER BY time, key

@@ -1,6 +1,5 @@
 -- The allocation's own ranges, one in every two hours that it was heard of.
-SELECT toString(signal), time, observed_delay, ingested_time, service, name, severity, body, trace_id, span_id,
-       allocation_id, workflow_id, correlation_id, node_id, node_instance_id, keys_rest, form_json, resource_json, attrs_rest, extra_json
+SELECT {{template "record_columns"}}
 FROM events
 WHERE allocation_id = {allocation:String} AND minute >= {first_minute:Int64} AND minute <= {last_minute:Int64}
   AND observed_time <= {as_of:DateTime64(9, 'UTC')}

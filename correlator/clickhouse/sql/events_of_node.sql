@@ -1,6 +1,5 @@
--- What a machine, or anyone who names it, said in a stretch of time.
-SELECT toString(signal), time, observed_delay, ingested_time, service, name, severity, body, trace_id, span_id,
-       allocation_id, workflow_id, correlation_id, node_id, node_instance_id, keys_rest, form_json, resource_json, attrs_rest, extra_json
+-- What a node, or anyone who names it, said in a stretch of time.
+SELECT {{template "record_columns"}}
 FROM events
 WHERE node_id = {node:String}
   AND allocation_id != {allocation:String}

@@ -1,6 +1,5 @@
--- Signs of life, two a minute of every component on every machine.
-SELECT toString(signal), time, observed_delay, ingested_time, service, name, severity, body, trace_id, span_id,
-       allocation_id, workflow_id, correlation_id, node_id, node_instance_id, keys_rest, form_json, resource_json, attrs_rest, extra_json
+-- Signs of life, two a minute of every component on every node.
+SELECT {{template "record_columns"}}
 FROM events
 WHERE allocation_id = ''
   AND name = 'heartbeat'

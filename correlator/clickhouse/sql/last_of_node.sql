@@ -1,6 +1,5 @@
--- The last word of every service on a machine before a time: who was alive.
-SELECT toString(signal), time, observed_delay, ingested_time, service, name, severity, body, trace_id, span_id,
-       allocation_id, workflow_id, correlation_id, node_id, node_instance_id, keys_rest, form_json, resource_json, attrs_rest, extra_json
+-- The last word of every service on a node before a time: who was alive.
+SELECT {{template "record_columns"}}
 FROM events
 WHERE node_id = {node:String}
   AND time < {from:DateTime64(9, 'UTC')} AND time >= {from:DateTime64(9, 'UTC')} - INTERVAL 1 DAY

@@ -1,13 +1,12 @@
--- The next records of a reading, in its order. /* whose */ is one of the conditions whose_*.sql: each is
--- asked by itself, because two of them joined by OR use no index.
+-- The next records of a reading, in its order. Each of the conditions filter_*.sql is asked by itself, because two of them
+-- joined by OR use no index.
 -- No projection serves this: not looking for one spares a millisecond.
 -- minute is what the primary key goes by.
 -- `only` asks for the other copies of some records: rows of these keys outside the stretch that was read,
 -- from `low` to `high`.
-SELECT toString(key), toString(signal), time, observed_delay, ingested_time, service, name, severity, body, trace_id, span_id,
-       allocation_id, workflow_id, correlation_id, node_id, node_instance_id, keys_rest, form_json, resource_json, attrs_rest, extra_json
+SELECT toString(key), {{template "record_columns"}}
 FROM events
-WHERE /* whose */
+WHERE {{condition .}}
   AND ingested_time <= fromUnixTimestamp64Nano({mark:Int64}, 'UTC')
   AND time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
   AND minute >= intDiv({from:Int64}, 60000000000) AND minute <= intDiv({last:Int64}, 60000000000)

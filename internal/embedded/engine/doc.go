@@ -1,4 +1,4 @@
-// Package engine gets libchdb, the ClickHouse engine as a library, onto this machine: one pinned build, known by its
+// Package engine gets libchdb, the ClickHouse engine as a library, onto this host: one pinned build, known by its
 // checksum, kept in the user's cache folder.
 package engine
 

@@ -14,13 +14,13 @@ import (
 )
 
 // fetch has npm put the package into dir and returns its path. npm knows the registry, the proxy and the credentials of
-// this machine; nothing of that is named here.
+// this host; nothing of that is named here.
 func (b build) fetch(ctx context.Context, dir string, progress io.Writer) (string, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
 		return "", fmt.Errorf("npm is not installed or not in PATH (%w); it fetches %s", err, b.pkg)
 	}
-	fmt.Fprintf(progress, "fetching %s with npm, %d MB, once for this machine\n", b.pkg, b.packed/1_000_000)
+	fmt.Fprintf(progress, "fetching %s with npm, %d MB, once for this host\n", b.pkg, b.packed/1_000_000)
 	var said bytes.Buffer
 	// npm gathers a package in its own cache before it packs it; a cache of ours shows how far it has come, and goes with dir.
 	cache := filepath.Join(dir, "npm")

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// ErrMissing says that the library is not in the cache folder.
-var ErrMissing = errors.New("the ClickHouse engine is not installed")
+// errMissing says that the library is not in the cache folder.
+var errMissing = errors.New("the ClickHouse engine is not installed")
 
 // CacheDir is dir, or faultline's folder in the user's cache where dir is "".
 func CacheDir(dir string) (string, error) {
@@ -23,7 +23,7 @@ func CacheDir(dir string) (string, error) {
 	return filepath.Join(user, "faultline"), nil
 }
 
-// Find returns the installed library's path, or ErrMissing. The checksum is in the path; it was checked before the file got
+// Find returns the installed library's path, or errMissing. The checksum is in the path; it was checked before the file got
 // there, and reading half a gigabyte at every start would take longer than the start. The size is checked each time.
 func Find(cacheDir string) (string, error) { return pinned().find(cacheDir) }
 
@@ -32,11 +32,11 @@ func (b build) find(cacheDir string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("%w in %s", ErrMissing, cacheDir)
+		return "", fmt.Errorf("%w in %s", errMissing, cacheDir)
 	case err != nil:
 		return "", fmt.Errorf("find the ClickHouse engine: %w", err)
 	case info.Size() != b.size:
-		return "", fmt.Errorf("%w: %s has %d bytes, not %d", ErrMissing, path, info.Size(), b.size)
+		return "", fmt.Errorf("%w: %s has %d bytes, not %d", errMissing, path, info.Size(), b.size)
 	}
 	return path, nil
 }

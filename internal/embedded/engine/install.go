@@ -44,7 +44,7 @@ func (b build) installAt(ctx context.Context, path string, progress io.Writer) (
 		return err
 	}
 	lock, err := filelock.Wait(ctx, filepath.Join(dir, "lock"), func(held error) {
-		fmt.Fprintf(progress, "waiting for another installation of the ClickHouse engine: %v\n", held)
+		fmt.Fprintf(progress, "waiting for another process that installs the ClickHouse engine: %v\n", held)
 	})
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (b build) installAt(ctx context.Context, path string, progress io.Writer) (
 	}
 	for _, l := range left {
 		if err := os.RemoveAll(l); err != nil {
-			return fmt.Errorf("remove what an earlier installation left: %w", err)
+			return fmt.Errorf("remove what an earlier attempt left: %w", err)
 		}
 	}
 	if err := b.room(dir); err != nil {

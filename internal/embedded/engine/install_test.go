@@ -177,8 +177,8 @@ func TestInstallAfterOneThatWasKilled(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "fetch-1", "libchdb.so"), []byte("the lib"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.find(cache); !errors.Is(err, ErrMissing) {
-		t.Errorf("half an installation counts as one: %v", err)
+	if _, err := b.find(cache); !errors.Is(err, errMissing) {
+		t.Errorf("half an engine counts as one: %v", err)
 	}
 	if _, err := b.install(t.Context(), cache, &bytes.Buffer{}); err != nil {
 		t.Fatal(err)

@@ -2,5 +2,5 @@
 
 package engine
 
-// room is not asked here: platform has refused the machine before.
+// room is not asked here: platform has refused the host before.
 func (build) room(string) error { return nil }

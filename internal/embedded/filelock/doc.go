@@ -3,5 +3,5 @@ package filelock
 
 import "errors"
 
-// ErrHeld says that another process (or another Lock of this one) has it.
-var ErrHeld = errors.New("held by another process")
+// errHeld says that another process (or another Lock of this one) has it.
+var errHeld = errors.New("held by another process")

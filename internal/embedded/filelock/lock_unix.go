@@ -19,7 +19,7 @@ const retry = 100 * time.Millisecond
 // Lock is a held lock. The file stays when it is released: removing it would let two processes hold it.
 type Lock struct{ f *os.File }
 
-// Try takes the lock of path at once, or reports ErrHeld with the holder's process id where it is known.
+// Try takes the lock of path at once, or reports errHeld with the holder's process id where it is known.
 func Try(path string) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -28,7 +28,7 @@ func Try(path string) (*Lock, error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		defer f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%s: %w%s", path, ErrHeld, holder(path))
+			return nil, fmt.Errorf("%s: %w%s", path, errHeld, holder(path))
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
@@ -43,7 +43,7 @@ func Try(path string) (*Lock, error) {
 func Wait(ctx context.Context, path string, waiting func(error)) (*Lock, error) {
 	for first := true; ; first = false {
 		l, err := Try(path)
-		if err == nil || !errors.Is(err, ErrHeld) {
+		if err == nil || !errors.Is(err, errHeld) {
 			return l, err
 		}
 		if first {

@@ -7,8 +7,8 @@
 -- ORDER BY: two hours, and in them the timeline of one allocation as one range ("allocation_id = ?"); an allocation is in
 -- a few of them. Without the hours its rows would be one range altogether, but a search in ten minutes would read a granule
 -- of every allocation that lives at the time; with one hour it would be five ranges instead of three. Records of nobody
--- (allocation_id = '') follow by machine and time, so that "what did this machine say between" is a
--- range as well ("allocation_id = '' AND node_id = ?"), and those without a machine by service and time
+-- (allocation_id = '') follow by node and time, so that "what did this node say between" is a
+-- range as well ("allocation_id = '' AND node_id = ?"), and those without a node by service and time
 -- (context: a peer's heartbeat, a deployment). The primary key is not told times, but minutes (Unix, which a DateTime could
 -- not hold for any time that a record may claim): who looks for a time says "minute BETWEEN ? AND ?" beside it.
 -- index_granularity: an allocation has a hundred records, not eight thousand. What a range reads beyond
@@ -20,14 +20,14 @@
 --
 -- An identifier is stored once, and few columns are wide: each costs a question a quarter of a millisecond before it reads,
 -- and a granule some bytes. Identifiers that every second record has stand in a column, others in keys_rest ("task:t-1", the
--- first of a kind, then second ones); of attributes that are one of them only the name is kept. form_json is what many records share
+-- first of a kind, then second ones; identity.Storage says which); of attributes that are one of them only the name is kept. form_json is what many records share
 -- (scope, severity's text, those names, how the identity was found) and resource_json their resource, as dictionaries' entries; extra_json is what few
 -- have (what only a span says; what was stamped and is no identifier). ALIAS columns give all of it its own name;
 -- attributes are whole in the view `records`. Cheaper to scan by: attrs_rest['http.route'], which is what attrs['http.route'] finds there.
 -- observed_delay: two clocks that nearly agree cost six bytes each, their difference half of that.
 --
--- Skip indexes: the same machine, installation, trace, workflow or any key ("kind:id") wherever the
--- row lies, asked within the allocations and minutes that `whereabouts` names. One in a thousand granules is read in vain; as rows of
+-- Skip indexes: the same node, node instance, trace, workflow or any key ("kind:id") wherever the
+-- row lies, asked within the allocations and minutes that `key_locations` names. One in a thousand granules is read in vain; as rows of
 -- one identifier lie together, that is cheap. by_allocation spares the one granule that a part without the allocation would cost. `time` for windows
 -- over all services. A record is never asked for by its key alone (48 bits of a digest, as hex), but within an
 -- allocation or a time: a filter of keys would cost a byte a row. Conditions on two of them joined by OR use none: ask one by one.
@@ -63,8 +63,8 @@ CREATE TABLE IF NOT EXISTS events
     observed_time    DateTime64(9, 'UTC') ALIAS fromUnixTimestamp64Nano(toUnixTimestamp64Nano(time) + observed_delay, 'UTC'),
     scope            String ALIAS JSONExtractString(form_json, 'scope'),
     severity_text    String ALIAS JSONExtractString(form_json, 'severity_text'),
-    attrs_lifted     String ALIAS JSONExtractString(form_json, 'attrs'),
-    stamped_lifted   String ALIAS JSONExtractString(form_json, 'stamped'),
+    attrs_hoisted    String ALIAS JSONExtractString(form_json, 'attrs'),
+    stamped_hoisted  String ALIAS JSONExtractString(form_json, 'stamped'),
     via              String ALIAS JSONExtractString(form_json, 'via'),
     end_time         DateTime64(9, 'UTC') ALIAS fromUnixTimestamp64Nano(if(signal = 'span', toUnixTimestamp64Nano(time) + JSONExtractInt(extra_json, 'took'), 0), 'UTC'),
     parent_span_id   String ALIAS JSONExtractString(extra_json, 'parent'),
@@ -73,13 +73,6 @@ CREATE TABLE IF NOT EXISTS events
     status_message   String ALIAS JSONExtractString(extra_json, 'message'),
     span_events      String ALIAS JSONExtractRaw(extra_json, 'events'),
     stamped_rest     Map(LowCardinality(String), String) ALIAS JSONExtract(extra_json, 'stamped', 'Map(LowCardinality(String), String)'),
-    request_id       String ALIAS substring(arrayFirst(k -> startsWith(k, 'request:'), keys_rest), 9),
-    task_id          String ALIAS substring(arrayFirst(k -> startsWith(k, 'task:'), keys_rest), 6),
-    claim_id         String ALIAS substring(arrayFirst(k -> startsWith(k, 'claim:'), keys_rest), 7),
-    boot_id          String ALIAS substring(arrayFirst(k -> startsWith(k, 'boot:'), keys_rest), 6),
-    outbox_id        String ALIAS substring(arrayFirst(k -> startsWith(k, 'outbox:'), keys_rest), 8),
-    resource_uid     String ALIAS substring(arrayFirst(k -> startsWith(k, 'resource:'), keys_rest), 10),
-    provider_job     String ALIAS substring(arrayFirst(k -> startsWith(k, 'provider_job:'), keys_rest), 14),
     resource         Map(LowCardinality(String), String) ALIAS JSONExtract(resource_json, 'Map(LowCardinality(String), String)'),
     keys             Array(String) ALIAS arrayConcat(arrayFilter(k -> NOT endsWith(k, ':'), [
                          concat('allocation:', allocation_id), concat('workflow:', workflow_id), concat('correlation:', correlation_id),
@@ -100,7 +93,6 @@ CREATE TABLE IF NOT EXISTS events
 ENGINE = MergeTree
 PARTITION BY toMonday(ingested_time)
 ORDER BY (intDiv(minute, 120), allocation_id, node_id, service, time)
-TTL toDateTime(ingested_time) + INTERVAL 90 DAY
 SETTINGS index_granularity = 640, default_compression_codec = 'ZSTD(1)',
          min_bytes_for_wide_part = 1000000000000000, string_serialization_version = 'single_stream',
-         ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000
+         ttl_only_drop_parts = 0, non_replicated_deduplication_window = 1000

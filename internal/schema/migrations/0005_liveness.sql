@@ -20,5 +20,4 @@ CREATE TABLE IF NOT EXISTS liveness
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (minute, service, scope, layer)
-TTL last_ingested + INTERVAL 90 DAY
 SETTINGS non_replicated_deduplication_window = 1000

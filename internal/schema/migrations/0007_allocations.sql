@@ -12,5 +12,4 @@ CREATE TABLE IF NOT EXISTS allocations
 )
 ENGINE = AggregatingMergeTree
 ORDER BY allocation_id
-TTL last_ingested + INTERVAL 90 DAY
 SETTINGS index_granularity = 64, non_replicated_deduplication_window = 1000

@@ -15,5 +15,4 @@ CREATE TABLE IF NOT EXISTS states
 )
 ENGINE = ReplacingMergeTree
 ORDER BY (allocation_id, time, state, key)
-TTL toDateTime(ingested_time) + INTERVAL 90 DAY
 SETTINGS non_replicated_deduplication_window = 1000

@@ -15,5 +15,4 @@ CREATE TABLE IF NOT EXISTS verdicts
 )
 ENGINE = ReplacingMergeTree(ingested_time)
 ORDER BY (allocation_id, as_of, rules_version)
-TTL toDateTime(ingested_time) + INTERVAL 90 DAY
 SETTINGS index_granularity = 256, non_replicated_deduplication_window = 1000

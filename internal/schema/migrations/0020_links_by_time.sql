@@ -2,7 +2,7 @@
 -- seconds is "what came since" (processors/identityprocessor/linkstore), and links, ordered by subject,
 -- can only answer that by a scan.
 -- stored_time is the store's own clock at the insert, one value an insert: the clocks of those who write
--- don't matter to those who follow. Rows are never replaced; a fact told twice is there twice.
+-- don't matter to those who follow. Rows are never replaced; a link told twice is there twice.
 -- By day, so that old ones go as whole parts. Identifiers are all of a row (10.8 of 22 bytes with ZSTD, LZ4 23 of 45); its time, a value
 -- an insert, is next to nothing.
 CREATE TABLE IF NOT EXISTS links_by_time

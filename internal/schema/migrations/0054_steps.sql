@@ -15,5 +15,4 @@ CREATE TABLE IF NOT EXISTS steps
 ENGINE = ReplacingMergeTree(ingested_time)
 PARTITION BY toMonday(ended)
 ORDER BY (step, ended, allocation_id, part)
-TTL toMonday(ended) + toIntervalDay(407)
 SETTINGS non_replicated_deduplication_window = 1000

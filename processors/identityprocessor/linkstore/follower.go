@@ -16,10 +16,10 @@ import (
 
 // Index takes the links; identity.Index is one. It must be safe for concurrent use.
 type Index interface {
-	// Knows says whether a fact would tell nothing new.
-	Knows(f identity.Fact) bool
-	// AddFrom takes a fact on the account of the service that told it.
-	AddFrom(service string, f identity.Fact) error
+	// Knows says whether a link would tell nothing new.
+	Knows(f identity.Link) bool
+	// AddFrom takes a link on the account of the service that told it.
+	AddFrom(service string, f identity.Link) error
 }
 
 // Follower tells an index what other replicas have learnt, and what was known before the restart.

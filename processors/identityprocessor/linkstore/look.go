@@ -69,9 +69,9 @@ func (f *Follower) catchUp(ctx context.Context, from, to int64, t *told) error {
 
 func (f *Follower) tell(l *link, t *told) {
 	switch {
-	case f.index.Knows(l.fact):
+	case f.index.Knows(l.link):
 		t.known++
-	case f.index.AddFrom(l.service, l.fact) != nil:
+	case f.index.AddFrom(l.service, l.link) != nil:
 		t.refused++
 	default:
 		t.fresh++

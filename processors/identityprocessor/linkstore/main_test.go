@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
 }
 
-func request(n int) identity.Fact {
-	return identity.Fact{Type: identity.Seen, Subject: identity.Key{Kind: identity.Request, ID: fmt.Sprintf("r-%d", n)}, Object: identity.Key{Kind: identity.Allocation, ID: fmt.Sprintf("a-%d", n)}}
+func request(n int) identity.Link {
+	return identity.Link{Type: identity.Seen, Subject: identity.Key{Kind: identity.Request, ID: fmt.Sprintf("r-%d", n)}, Object: identity.Key{Kind: identity.Allocation, ID: fmt.Sprintf("a-%d", n)}}
 }
 
 // row is a link in a store that is made up: stamped at one time, visible from another.

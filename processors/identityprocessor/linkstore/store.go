@@ -3,7 +3,6 @@ package linkstore
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -18,11 +17,11 @@ import (
 //go:embed sql/*.sql
 var queries embed.FS
 
-// link is one row: a fact, the service that told it and the store's stamp, in Unix microseconds.
+// link is one row: a link, the service that told it and the store's stamp, in Unix microseconds.
 type link struct {
 	stamp   int64
 	service string
-	fact    identity.Fact
+	link    identity.Link
 }
 
 // recent is the end of links_by_time: the store's clock and the last inserts.
@@ -127,11 +126,11 @@ func (s *store) links(ctx context.Context, name string, p clickhouse.Parameters,
 	var l link
 	for rows.Next() {
 		var subject, object, kind string
-		if err := rows.Scan(&l.stamp, &l.service, &subject, &l.fact.Subject.ID, &object, &l.fact.Object.ID, &kind, &l.fact.From, &l.fact.To); err != nil {
+		if err := rows.Scan(&l.stamp, &l.service, &subject, &l.link.Subject.ID, &object, &l.link.Object.ID, &kind, &l.link.From, &l.link.To); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		// What is none that this binary knows is refused by the index, and counted.
-		l.fact.Subject.Kind, l.fact.Object.Kind, l.fact.Type = identity.ParseKind(subject), identity.ParseKind(object), identity.ParseFactType(kind)
+		l.link.Subject.Kind, l.link.Object.Kind, l.link.Type = identity.ParseKind(subject), identity.ParseKind(object), identity.ParseLinkType(kind)
 		each(&l)
 	}
 	if err := rows.Err(); err != nil {
@@ -143,12 +142,7 @@ func (s *store) links(ctx context.Context, name string, p clickhouse.Parameters,
 // notYet says whether all that is missing is the database or its tables: the store is new.
 func notYet(err error) bool {
 	const unknownTable, unknownDatabase = 60, 81 // ClickHouse's error codes
-	var e *clickhouse.Exception
-	if errors.As(err, &e) {
-		return e.Code == unknownTable || e.Code == unknownDatabase
-	}
-	// Over HTTP the driver gives some answers as text alone.
-	return err != nil && (strings.Contains(err.Error(), "Code: 60.") || strings.Contains(err.Error(), "Code: 81."))
+	return schema.IsCode(err, unknownTable) || schema.IsCode(err, unknownDatabase)
 }
 
 // moment is a time as a DateTime64(6) parameter.

@@ -41,15 +41,15 @@ func do(t testing.TB, conn driver.Conn, query string, args ...any) {
 	}
 }
 
-// insert writes facts as the exporter does.
-func insert(t *testing.T, conn driver.Conn, facts ...identity.Fact) {
+// insert writes links as the exporter does.
+func insert(t *testing.T, conn driver.Conn, links ...identity.Link) {
 	t.Helper()
 	b, err := conn.PrepareBatch(t.Context(), `INSERT INTO links (subject_kind, subject_id, object_kind, object_id, type, valid_from, valid_to, service, ref, observed_time, ingested_time)`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wrong := time.Now().Add(-90 * time.Minute) // the writer's clock does not matter
-	for _, f := range facts {
+	for _, f := range links {
 		if err := b.Append(f.Subject.Kind.String(), f.Subject.ID, f.Object.Kind.String(), f.Object.ID, f.Type.String(), f.From, f.To, "api", "e-1", wrong, wrong); err != nil {
 			t.Fatal(err)
 		}
@@ -99,29 +99,29 @@ func TestLook(t *testing.T) {
 		t.Errorf("an empty store tells %+v", got)
 	}
 	node, boot := identity.Key{Kind: identity.Node, ID: "n-1"}, identity.Key{Kind: identity.Boot, ID: "b-1"}
-	installation, allocation := identity.Key{Kind: identity.NodeInstance, ID: "i-1"}, identity.Key{Kind: identity.Allocation, ID: "a-1"}
-	facts := []identity.Fact{
+	instance, allocation := identity.Key{Kind: identity.NodeInstance, ID: "i-1"}, identity.Key{Kind: identity.Allocation, ID: "a-1"}
+	links := []identity.Link{
 		request(1),
 		{Type: identity.Bind, Subject: identity.Key{Kind: identity.Task, ID: `it's a "task" \ ü`}, Object: allocation, From: identity.Always, To: identity.Forever},
 		{Type: identity.Opened, Subject: node, Object: allocation, From: 1772445851000000001},
 		{Type: identity.Closed, Subject: node, Object: allocation, From: 1772445852000000002},
-		{Type: identity.Opened, Subject: node, Object: installation, From: 1772445850000000000},
-		{Type: identity.Lost, Subject: node, Object: installation, From: 1772445853000000000},
-		{Type: identity.Seen, Subject: boot, Object: installation},
+		{Type: identity.Opened, Subject: node, Object: instance, From: 1772445850000000000},
+		{Type: identity.Lost, Subject: node, Object: instance, From: 1772445853000000000},
+		{Type: identity.Seen, Subject: boot, Object: instance},
 	}
-	insert(t, conn, facts...)
-	if got := f.mustLook(t); got != (told{fresh: int64(len(facts))}) {
+	insert(t, conn, links...)
+	if got := f.mustLook(t); got != (told{fresh: int64(len(links))}) {
 		t.Errorf("%+v", got)
 	}
-	for _, fact := range facts {
-		if !x.Knows(fact) {
-			t.Errorf("%+v did not come over", fact)
+	for _, link := range links {
+		if !x.Knows(link) {
+			t.Errorf("%+v did not come over", link)
 		}
 	}
 	if got := f.mustLook(t); got != (told{}) {
 		t.Errorf("nothing new, and yet %+v", got)
 	}
-	insert(t, conn, facts[:3]...) // told again by another writer
+	insert(t, conn, links[:3]...) // told again by another writer
 	insert(t, conn, request(2))
 	if got := f.mustLook(t); got != (told{fresh: 1, known: 3}) {
 		t.Errorf("%+v", got)
@@ -184,7 +184,7 @@ func TestMillionLinks(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	t.Logf("warm start: %d links in %s, %d MB held", got.all(), took.Round(time.Millisecond), (int64(after.HeapAlloc)-int64(before.HeapAlloc))>>20)
-	if got.fresh < 190_000 || got.fresh > 200_000 || !x.Knows(identity.Fact{Type: identity.Seen, Subject: identity.Key{Kind: identity.Request, ID: "r-999999"}, Object: identity.Key{Kind: identity.Allocation, ID: "a-19999"}}) {
+	if got.fresh < 190_000 || got.fresh > 200_000 || !x.Knows(identity.Link{Type: identity.Seen, Subject: identity.Key{Kind: identity.Request, ID: "r-999999"}, Object: identity.Key{Kind: identity.Allocation, ID: "a-19999"}}) {
 		t.Errorf("%+v", got)
 	}
 

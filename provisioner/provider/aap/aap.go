@@ -44,13 +44,13 @@ type Controller struct {
 
 var _ provider.Provider = (*Controller)(nil)
 
-// Open makes a controller; says speaks for the caller's side. Nothing is asked yet.
-func Open(c Config, says *telemetry.Source) (*Controller, error) {
-	caller, err := provider.NewCaller(c.API, says)
+// Open makes a controller: emitter has the spans of its requests. Nothing is asked yet.
+func Open(c Config, emitter *telemetry.Emitter) (*Controller, error) {
+	caller, err := provider.NewCaller(c.API, emitter)
 	if err != nil {
 		return nil, fmt.Errorf("aap %s: %w", c.Instance, err)
 	}
-	h, err := hub.Open(c.Hub, c.Namespace, says)
+	h, err := hub.Open(c.Hub, c.Namespace, emitter)
 	if err != nil {
 		return nil, fmt.Errorf("aap %s: hub: %w", c.Instance, err)
 	}
@@ -64,9 +64,7 @@ func (c *Controller) Close() {
 }
 
 // Identity is aap and the configured instance.
-func (c *Controller) Identity() provider.Identity {
-	return provider.Identity{Provider: Name, Instance: c.config.Instance}
-}
+func (c *Controller) Identity() provider.Identity { return c.config.Identity() }
 
 // Traits say that jobs can be canceled, and that a failed deprovision blocks the release.
 func (c *Controller) Traits() provider.Traits {
@@ -77,11 +75,11 @@ func (c *Controller) Traits() provider.Traits {
 func (c *Controller) Launch(ctx context.Context, r provider.Request) (provider.Launch, error) {
 	resource, err := c.resource(ctx, r)
 	if err != nil {
-		return provider.Launch{}, notSent(err)
+		return provider.Launch{}, provider.NotSent(err)
 	}
 	t, err := c.template(ctx, c.templateName(r.Operation))
 	if err != nil {
-		return provider.Launch{}, notSent(err)
+		return provider.Launch{}, provider.NotSent(err)
 	}
 	body := map[string]any{"extra_vars": map[string]any{
 		"ansible_eda": map[string]any{"event": map[string]any{"payload": resource}},
@@ -120,14 +118,6 @@ func (c *Controller) resource(ctx context.Context, r provider.Request) (hub.Reso
 		have.Metadata.Name, have.Metadata.Namespace = hub.Name(r.AllocationID), c.config.Namespace
 	}
 	return have, err
-}
-
-// notSent marks the failure of what precedes a launch: nothing was launched, whatever broke.
-func notSent(err error) error {
-	if f, ok := err.(*provider.Failure); ok { //nolint:errorlint // made by the call just above
-		f.Sent = false
-	}
-	return err
 }
 
 // Adopt searches the jobs that were created since for the one that carries the key.

@@ -13,8 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/faultline-io/faultline/internal/lab/aapsim"
-	"github.com/faultline-io/faultline/internal/lab/hubsim"
+	"github.com/faultline-io/faultline/lab/aapsim"
+	"github.com/faultline-io/faultline/lab/hubsim"
 	"github.com/faultline-io/faultline/provisioner/provider"
 	"github.com/faultline-io/faultline/provisioner/provider/aap"
 	"github.com/faultline-io/faultline/provisioner/provider/hub"
@@ -103,11 +103,11 @@ func over(s provider.Status) bool { return s.Result != provider.Open }
 func TestProvisionAndDeprovision(t *testing.T) {
 	b := newBench(t, aapsim.Config{})
 	s := b.until(t, b.launch(t, request("a-1", "ocp_virt_vm", provider.Provision)), over)
-	if s.State != provider.Succeeded || s.Result != provider.OK || s.Observed != provider.ObservedRunning || len(b.hub.Machines("a-1")) != 1 {
+	if s.State != provider.Succeeded || s.Result != provider.OK || s.Observed != provider.ObservedRunning || len(b.hub.VirtualMachines("a-1")) != 1 {
 		t.Fatalf("provisioned: %+v", s)
 	}
 	s = b.until(t, b.launch(t, request("a-1", "ocp_virt_vm", provider.Deprovision)), over)
-	if s.State != provider.Succeeded || s.Observed != provider.ObservedAbsent || len(b.hub.Machines("a-1")) != 0 {
+	if s.State != provider.Succeeded || s.Observed != provider.ObservedAbsent || len(b.hub.VirtualMachines("a-1")) != 0 {
 		t.Fatalf("deprovisioned: %+v", s)
 	}
 	if _, there := b.hub.Resource("a-1"); there {

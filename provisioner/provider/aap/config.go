@@ -27,6 +27,14 @@ func DefaultConfig() Config {
 	}
 }
 
+// Default is DefaultConfig.
+func (Config) Default() Config { return DefaultConfig() }
+
+// Identity is aap and the configured instance.
+func (c Config) Identity() provider.Identity {
+	return provider.Identity{Provider: Name, Instance: c.Instance}
+}
+
 // Validate names the key that is wrong.
 func (c Config) Validate() error {
 	err := errors.Join(c.API.Validate("api"), c.Hub.Validate("hub"))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/faultline-io/faultline/provisioner/provider"
 )
@@ -53,7 +52,7 @@ type jobs struct {
 	Results []job  `json:"results"`
 }
 
-// carries says whether the job was launched under the key. Variables are looked at and dropped.
+// carries reports whether the job was launched under the key. Variables are looked at and dropped.
 func (j job) carries(key string) bool {
 	var vars map[string]json.RawMessage
 	var have string
@@ -86,7 +85,7 @@ func (c *Controller) failedTask(ctx context.Context, j provider.Job) string {
 	last := page.Results[0]
 	text := "task " + last.Task + " failed"
 	if words, ok := last.Data.Res.Msg.(string); ok && words != "" {
-		text += ": " + strings.ToValidUTF8(words[:min(len(words), maxTaskWords)], "")
+		text += ": " + provider.Clip(words, maxTaskWords)
 	}
 	return text
 }

@@ -5,7 +5,6 @@ package eda
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -27,44 +26,6 @@ const (
 // unobservable is what is said of every job that is not known to be over.
 const unobservable = "the webhook accepts events and cannot be asked about jobs"
 
-// Config is one `eda` entry of the `providers` section.
-type Config struct {
-	Instance  string            `yaml:"instance"`
-	Webhook   provider.Endpoint `yaml:"webhook"`
-	Hub       provider.Endpoint `yaml:"hub"` // Kubernetes API with the resources
-	Namespace string            `yaml:"namespace"`
-	Create    string            `yaml:"create"` // paths that the rulebook matches
-	Delete    string            `yaml:"delete"`
-	Watch     time.Duration     `yaml:"watch"`      // between two looks at a resource's marks
-	Settle    time.Duration     `yaml:"settle"`     // a post whose answer was lost has arrived by then, or never will
-	BeginTime time.Duration     `yaml:"begin_time"` // a create whose playbook has left no mark by then was lost; 0: job_time decides
-	JobTime   time.Duration     `yaml:"job_time"`   // a job that is not over then is given up; 0: workflow.job_time
-}
-
-// DefaultConfig has the operator's endpoints and times.
-func DefaultConfig() Config {
-	return Config{
-		Instance: "default", Namespace: "osac", Create: "/create-compute-instance", Delete: "/delete-compute-instance",
-		Watch: time.Second, Settle: 30 * time.Second, BeginTime: 15 * time.Minute,
-		Webhook: provider.Endpoint{Timeout: 10 * time.Second}, Hub: provider.Endpoint{Timeout: 10 * time.Second},
-	}
-}
-
-// Validate names the key that is wrong.
-func (c Config) Validate() error {
-	err := errors.Join(c.Webhook.Validate("webhook"), c.Hub.Validate("hub"))
-	if c.BeginTime != 0 && c.BeginTime < c.Settle || c.JobTime < 0 {
-		err = errors.Join(err, errors.New("begin_time must be 0 or at least settle, job_time not negative"))
-	}
-	if c.Instance == "" || c.Namespace == "" || c.Create == "" || c.Delete == "" || c.Watch <= 0 || c.Settle < 0 {
-		err = errors.Join(err, errors.New("instance, namespace, create and delete must be set, watch must be positive"))
-	}
-	if err != nil {
-		return fmt.Errorf("eda %s: %w", c.Instance, err)
-	}
-	return nil
-}
-
 // Webhook is one activation's.
 type Webhook struct {
 	config Config
@@ -74,13 +35,13 @@ type Webhook struct {
 
 var _ provider.Provider = (*Webhook)(nil)
 
-// Open makes a webhook; says speaks for the caller's side.
-func Open(c Config, says *telemetry.Source) (*Webhook, error) {
-	caller, err := provider.NewCaller(c.Webhook, says)
+// Open makes a webhook: emitter has the spans of its requests.
+func Open(c Config, emitter *telemetry.Emitter) (*Webhook, error) {
+	caller, err := provider.NewCaller(c.Webhook, emitter)
 	if err != nil {
 		return nil, fmt.Errorf("eda %s: %w", c.Instance, err)
 	}
-	h, err := hub.Open(c.Hub, c.Namespace, says)
+	h, err := hub.Open(c.Hub, c.Namespace, emitter)
 	if err != nil {
 		return nil, fmt.Errorf("eda %s: hub: %w", c.Instance, err)
 	}
@@ -94,9 +55,7 @@ func (w *Webhook) Close() {
 }
 
 // Identity is eda and the configured instance.
-func (w *Webhook) Identity() provider.Identity {
-	return provider.Identity{Provider: Name, Instance: w.config.Instance}
-}
+func (w *Webhook) Identity() provider.Identity { return w.config.Identity() }
 
 // Traits say that nothing can be canceled, and that a failed deprovision does not block.
 func (w *Webhook) Traits() provider.Traits {
@@ -112,7 +71,7 @@ func (w *Webhook) Launch(ctx context.Context, r provider.Request) (provider.Laun
 	if r.Operation == provider.Deprovision {
 		path = w.config.Delete
 		if err := w.hub.Delete(ctx, r.AllocationID); err != nil {
-			return provider.Launch{}, notSent(err)
+			return provider.Launch{}, provider.NotSent(err)
 		}
 		var found bool
 		if resource, found, err = w.hub.Get(ctx, r.AllocationID); err == nil && (!found || !resource.Metadata.Has(hub.PlaybookFinalizer)) {
@@ -122,7 +81,7 @@ func (w *Webhook) Launch(ctx context.Context, r provider.Request) (provider.Laun
 		resource, err = w.hub.Ensure(ctx, r)
 	}
 	if err != nil {
-		return provider.Launch{}, notSent(err)
+		return provider.Launch{}, provider.NotSent(err)
 	}
 	// The body of the answer is the path, as text: nothing to read.
 	if err := w.caller.Call(ctx, "post "+path, http.MethodPost, path, resource, nil); err != nil {
@@ -140,7 +99,7 @@ func (w *Webhook) skip(ctx context.Context, r provider.Request) (provider.Launch
 	s := provider.Status{State: provider.Succeeded, Raw: "skipped", Message: "skipped: no playbook had begun"}
 	proof, err := w.hub.Absent(ctx, r.AllocationID)
 	if err != nil {
-		return provider.Launch{}, notSent(err)
+		return provider.Launch{}, provider.NotSent(err)
 	}
 	if s.Result = provider.Lost; proof != "" {
 		s.Result, s.Observed, s.Proof = provider.OK, provider.ObservedAbsent, proof
@@ -148,13 +107,6 @@ func (w *Webhook) skip(ctx context.Context, r provider.Request) (provider.Launch
 		s.State, s.Message = provider.Failed, "skipped: no playbook had begun, but something of it is there"
 	}
 	return provider.Launch{ID: jobID, Kind: kind, Skipped: true, Status: s}, nil
-}
-
-func notSent(err error) error {
-	if f, ok := err.(*provider.Failure); ok { //nolint:errorlint // made by the call just above
-		f.Sent = false
-	}
-	return err
 }
 
 // Adopt looks for the playbooks' marks. Their absence proves nothing: the event may wait in a queue. So

@@ -7,8 +7,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/faultline-io/faultline/internal/lab/edasim"
-	"github.com/faultline-io/faultline/internal/lab/hubsim"
+	"github.com/faultline-io/faultline/lab/edasim"
+	"github.com/faultline-io/faultline/lab/hubsim"
 	"github.com/faultline-io/faultline/provisioner/provider"
 	"github.com/faultline-io/faultline/provisioner/provider/eda"
 )
@@ -84,7 +84,7 @@ func TestProvisionAndDeprovision(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 	s = b.until(t, b.launch(t, request(provider.Deprovision)), over)
-	if s.State != provider.Succeeded || s.Observed != provider.ObservedAbsent || len(b.hub.Machines("a-1")) != 0 {
+	if s.State != provider.Succeeded || s.Observed != provider.ObservedAbsent || len(b.hub.VirtualMachines("a-1")) != 0 {
 		t.Fatalf("%+v", s)
 	}
 }
@@ -120,7 +120,7 @@ func TestNeverBegun(t *testing.T) {
 	}
 	begun := newBench(t, edasim.Config{}, func(c *eda.Config) { c.BeginTime, c.Settle = time.Minute, time.Second })
 	j = begun.launch(t, requestFor(hubsim.NoAnnotation, provider.Provision))
-	begun.until(t, j, func(provider.Status) bool { return len(begun.hub.Machines("a-1")) == 1 })
+	begun.until(t, j, func(provider.Status) bool { return len(begun.hub.VirtualMachines("a-1")) == 1 })
 	j.Age = time.Hour
 	if s, err := begun.eda.Poll(t.Context(), j); err != nil || s.Result != provider.Open {
 		t.Errorf("a playbook that has begun: %+v, %v", s, err)
@@ -131,13 +131,13 @@ func TestAnnotationNeverSet(t *testing.T) {
 	b := newBench(t, edasim.Config{}, nil)
 	j := b.launch(t, requestFor(hubsim.NoAnnotation, provider.Provision))
 	time.Sleep(30 * time.Millisecond)
-	if s, err := b.eda.Poll(t.Context(), j); err != nil || s.Result != provider.Open || len(b.hub.Machines("a-1")) != 1 {
+	if s, err := b.eda.Poll(t.Context(), j); err != nil || s.Result != provider.Open || len(b.hub.VirtualMachines("a-1")) != 1 {
 		t.Fatal(s, err)
 	}
 }
 
 // Deleting before the create playbook has begun is skipping; the playbook that begins later finds the
-// resource going and leaves no machine behind.
+// resource going and leaves no virtual machine behind.
 func TestSkippedLeavesNoOrphan(t *testing.T) {
 	b := newBench(t, edasim.Config{Queue: 50 * time.Millisecond}, nil)
 	b.launch(t, request(provider.Provision))
@@ -146,7 +146,7 @@ func TestSkippedLeavesNoOrphan(t *testing.T) {
 		t.Fatal(l, err)
 	}
 	time.Sleep(150 * time.Millisecond)
-	if n := b.hub.Machines("a-1"); len(n) != 0 || b.sim.Matched("a-1", true) != 0 {
+	if n := b.hub.VirtualMachines("a-1"); len(n) != 0 || b.sim.Matched("a-1", true) != 0 {
 		t.Fatalf("orphans: %v", n)
 	}
 }

@@ -17,17 +17,17 @@ import (
 
 // Names on the resource (osac-operator, internal/controller/computeinstance_names.go).
 const (
-	Group             = "osac.openshift.io"
-	BaseFinalizer     = Group + "/computeinstance"     // the controller's: set at creation, removed last
-	PlaybookFinalizer = Group + "/computeinstance-aap" // the create playbook's; the delete playbook removes it
-	ReconciledVersion = Group + "/reconciled-config-version"
-	AllocationLabel   = Group + "/computeinstance-uuid"
-	MachineLabel      = Group + "/computeinstance" // on the virtual machine: the resource's name
-	resources         = "/apis/" + Group + "/v1alpha1/namespaces/%s/computeinstances"
-	machines          = "/apis/kubevirt.io/v1/virtualmachines?labelSelector="
-	mergePatch        = "application/merge-patch+json"
-	maxHistory        = 10 // jobs kept in the status
-	conflictTries     = 5
+	Group               = "osac.openshift.io"
+	BaseFinalizer       = Group + "/computeinstance"     // the controller's: set at creation, removed last
+	PlaybookFinalizer   = Group + "/computeinstance-aap" // the create playbook's; the delete playbook removes it
+	ReconciledVersion   = Group + "/reconciled-config-version"
+	AllocationLabel     = Group + "/computeinstance-uuid"
+	VirtualMachineLabel = Group + "/computeinstance" // on the virtual machine: the resource's name
+	resources           = "/apis/" + Group + "/v1alpha1/namespaces/%s/computeinstances"
+	virtualMachines     = "/apis/kubevirt.io/v1/virtualmachines?labelSelector="
+	mergePatch          = "application/merge-patch+json"
+	maxHistory          = 10 // jobs kept in the status
+	conflictTries       = 5
 )
 
 // Resource is the part of a ComputeInstance that matters here.
@@ -51,7 +51,7 @@ type Metadata struct {
 	DeletionTimestamp string            `json:"deletionTimestamp,omitempty"`
 }
 
-// Has says whether the resource carries the finalizer.
+// Has reports whether the resource carries the finalizer.
 func (m Metadata) Has(finalizer string) bool {
 	for _, f := range m.Finalizers {
 		if f == finalizer {
@@ -99,9 +99,9 @@ type Hub struct {
 	namespace string
 }
 
-// Open makes a hub; says speaks for the caller's side.
-func Open(e provider.Endpoint, namespace string, says *telemetry.Source) (*Hub, error) {
-	c, err := provider.NewCaller(e, says)
+// Open makes a hub: emitter has the spans of its requests.
+func Open(e provider.Endpoint, namespace string, emitter *telemetry.Emitter) (*Hub, error) {
+	c, err := provider.NewCaller(e, emitter)
 	if err != nil {
 		return nil, err
 	}
@@ -238,12 +238,12 @@ func (h *Hub) edit(ctx context.Context, allocation string, patch func(*Resource)
 	return err
 }
 
-// Machines counts the virtual machines that carry the allocation's label, in any namespace.
-func (h *Hub) Machines(ctx context.Context, allocation string) (int, error) {
+// VirtualMachines counts those that carry the allocation's label, in any namespace.
+func (h *Hub) VirtualMachines(ctx context.Context, allocation string) (int, error) {
 	var list struct {
 		Items []struct{} `json:"items"`
 	}
-	err := h.caller.Call(ctx, "list machines", http.MethodGet, machines+url.QueryEscape(MachineLabel+"="+Name(allocation)), nil, &list)
+	err := h.caller.Call(ctx, "list virtual machines", http.MethodGet, virtualMachines+url.QueryEscape(VirtualMachineLabel+"="+Name(allocation)), nil, &list)
 	return len(list.Items), err
 }
 
@@ -255,7 +255,7 @@ func (h *Hub) Absent(ctx context.Context, allocation string) (proof string, err 
 	if _, found, err := h.Get(ctx, allocation); err != nil || found {
 		return "", err
 	}
-	n, err := h.Machines(ctx, allocation)
+	n, err := h.VirtualMachines(ctx, allocation)
 	if err != nil || n > 0 {
 		return "", err
 	}

@@ -3,7 +3,8 @@ CREATE TABLE nodes (
     pool          TEXT NOT NULL,
     occupancy     TEXT NOT NULL,
     allocation_id TEXT NOT NULL DEFAULT '',
-    instance_id   TEXT NOT NULL DEFAULT '', -- the live installation
+    instance_id   TEXT NOT NULL DEFAULT '', -- the live node instance
+    used_at       INTEGER NOT NULL DEFAULT 0, -- when the node was last set aside: placement goes round
     seen_at       INTEGER NOT NULL DEFAULT 0,
     created_at    INTEGER NOT NULL
 ) STRICT

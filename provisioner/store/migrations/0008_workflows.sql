@@ -10,6 +10,8 @@ CREATE TABLE workflows (
     trace          TEXT NOT NULL, -- traceparent of the workflow's own root span
     link           TEXT NOT NULL, -- traceparent of what asked for it
     outbox_id      TEXT NOT NULL, -- the message that started it
+    baggage        TEXT NOT NULL DEFAULT '', -- members of the caller's that are not ours: providers get them
     wake_at        INTEGER NOT NULL DEFAULT 0,
+    moved_at       INTEGER NOT NULL DEFAULT 0, -- since when the workflow is where it is
     created_at     INTEGER NOT NULL
 ) STRICT

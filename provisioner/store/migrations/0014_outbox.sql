@@ -5,6 +5,7 @@ CREATE TABLE outbox (
     allocation_id TEXT NOT NULL,
     payload       TEXT NOT NULL,
     traceparent   TEXT NOT NULL,
+    tracestate    TEXT NOT NULL DEFAULT '', -- what other tracers keep in the caller's trace
     baggage       TEXT NOT NULL,
     state         TEXT NOT NULL,
     attempt_count INTEGER NOT NULL DEFAULT 0,

@@ -29,6 +29,7 @@ CREATE TABLE provider_jobs (
     polled_at      INTEGER NOT NULL DEFAULT 0,
     created_at     INTEGER NOT NULL,
     correlation_id TEXT NOT NULL,
+    baggage        TEXT NOT NULL DEFAULT '',
     trace          TEXT NOT NULL,
     parent         TEXT NOT NULL
 ) STRICT

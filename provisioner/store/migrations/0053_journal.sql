@@ -3,6 +3,6 @@ CREATE TABLE journal (
     seq     INTEGER PRIMARY KEY,
     at      INTEGER NOT NULL,
     records INTEGER NOT NULL,
-    logs    BLOB NOT NULL, -- OTLP export requests
+    logs    BLOB NOT NULL, -- telemetry.EncodedBatch
     traces  BLOB NOT NULL
 ) STRICT

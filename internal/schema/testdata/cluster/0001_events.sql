@@ -25,8 +25,8 @@ CREATE TABLE IF NOT EXISTS events_local ON CLUSTER main
     observed_time    DateTime64(9, 'UTC') ALIAS fromUnixTimestamp64Nano(toUnixTimestamp64Nano(time) + observed_delay, 'UTC'),
     scope            String ALIAS JSONExtractString(form_json, 'scope'),
     severity_text    String ALIAS JSONExtractString(form_json, 'severity_text'),
-    attrs_lifted     String ALIAS JSONExtractString(form_json, 'attrs'),
-    stamped_lifted   String ALIAS JSONExtractString(form_json, 'stamped'),
+    attrs_hoisted    String ALIAS JSONExtractString(form_json, 'attrs'),
+    stamped_hoisted  String ALIAS JSONExtractString(form_json, 'stamped'),
     via              String ALIAS JSONExtractString(form_json, 'via'),
     end_time         DateTime64(9, 'UTC') ALIAS fromUnixTimestamp64Nano(if(signal = 'span', toUnixTimestamp64Nano(time) + JSONExtractInt(extra_json, 'took'), 0), 'UTC'),
     parent_span_id   String ALIAS JSONExtractString(extra_json, 'parent'),
@@ -35,13 +35,6 @@ CREATE TABLE IF NOT EXISTS events_local ON CLUSTER main
     status_message   String ALIAS JSONExtractString(extra_json, 'message'),
     span_events      String ALIAS JSONExtractRaw(extra_json, 'events'),
     stamped_rest     Map(LowCardinality(String), String) ALIAS JSONExtract(extra_json, 'stamped', 'Map(LowCardinality(String), String)'),
-    request_id       String ALIAS substring(arrayFirst(k -> startsWith(k, 'request:'), keys_rest), 9),
-    task_id          String ALIAS substring(arrayFirst(k -> startsWith(k, 'task:'), keys_rest), 6),
-    claim_id         String ALIAS substring(arrayFirst(k -> startsWith(k, 'claim:'), keys_rest), 7),
-    boot_id          String ALIAS substring(arrayFirst(k -> startsWith(k, 'boot:'), keys_rest), 6),
-    outbox_id        String ALIAS substring(arrayFirst(k -> startsWith(k, 'outbox:'), keys_rest), 8),
-    resource_uid     String ALIAS substring(arrayFirst(k -> startsWith(k, 'resource:'), keys_rest), 10),
-    provider_job     String ALIAS substring(arrayFirst(k -> startsWith(k, 'provider_job:'), keys_rest), 14),
     resource         Map(LowCardinality(String), String) ALIAS JSONExtract(resource_json, 'Map(LowCardinality(String), String)'),
     keys             Array(String) ALIAS arrayConcat(arrayFilter(k -> NOT endsWith(k, ':'), [
                          concat('allocation:', allocation_id), concat('workflow:', workflow_id), concat('correlation:', correlation_id),
@@ -62,10 +55,9 @@ CREATE TABLE IF NOT EXISTS events_local ON CLUSTER main
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toMonday(ingested_time)
 ORDER BY (intDiv(minute, 120), allocation_id, node_id, service, time)
-TTL toDateTime(ingested_time) + INTERVAL 90 DAY
 SETTINGS index_granularity = 640, default_compression_codec = 'ZSTD(1)',
          min_bytes_for_wide_part = 1000000000000000, string_serialization_version = 'single_stream',
-         ttl_only_drop_parts = 1, replicated_deduplication_window = 1000;
+         ttl_only_drop_parts = 0, replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS events ON CLUSTER main AS events_local
 ENGINE = Distributed('main', currentDatabase(), 'events_local', cityHash64(multiIf(allocation_id != '', allocation_id, node_id != '', node_id, service)));

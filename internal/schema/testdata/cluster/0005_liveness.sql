@@ -13,7 +13,6 @@ CREATE TABLE IF NOT EXISTS liveness_local ON CLUSTER main
 )
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (minute, service, scope, layer)
-TTL last_ingested + INTERVAL 90 DAY
 SETTINGS replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS liveness ON CLUSTER main AS liveness_local

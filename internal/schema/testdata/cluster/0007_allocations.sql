@@ -7,7 +7,6 @@ CREATE TABLE IF NOT EXISTS allocations_local ON CLUSTER main
 )
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY allocation_id
-TTL last_ingested + INTERVAL 90 DAY
 SETTINGS index_granularity = 64, replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS allocations ON CLUSTER main AS allocations_local

@@ -10,7 +10,6 @@ CREATE TABLE IF NOT EXISTS states_local ON CLUSTER main
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (allocation_id, time, state, key)
-TTL toDateTime(ingested_time) + INTERVAL 90 DAY
 SETTINGS replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS states ON CLUSTER main AS states_local

@@ -11,7 +11,6 @@ CREATE TABLE IF NOT EXISTS verdicts_local ON CLUSTER main
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', ingested_time)
 ORDER BY (allocation_id, as_of, rules_version)
-TTL toDateTime(ingested_time) + INTERVAL 90 DAY
 SETTINGS index_granularity = 256, replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS verdicts ON CLUSTER main AS verdicts_local

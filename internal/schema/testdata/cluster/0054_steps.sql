@@ -10,7 +10,6 @@ CREATE TABLE IF NOT EXISTS steps_local ON CLUSTER main
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', ingested_time)
 PARTITION BY toMonday(ended)
 ORDER BY (step, ended, allocation_id, part)
-TTL toMonday(ended) + toIntervalDay(407)
 SETTINGS replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS steps ON CLUSTER main AS steps_local

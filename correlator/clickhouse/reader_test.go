@@ -1,0 +1,221 @@
+package clickhouse_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/config/configopaque"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
+	"go.opentelemetry.io/collector/exporter/exportertest"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/processor/processortest"
+
+	"github.com/faultline-io/faultline/collector/clickhouseexporter"
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/clickhouse"
+	"github.com/faultline-io/faultline/correlator/memory"
+	"github.com/faultline-io/faultline/correlator/query"
+	"github.com/faultline-io/faultline/correlator/rules"
+	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
+	"github.com/faultline-io/faultline/internal/otlpfile"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/schema"
+	"github.com/faultline-io/faultline/internal/story"
+	"github.com/faultline-io/faultline/processors/identityprocessor"
+)
+
+// fill writes records as the Collector does: one after the other, so that nothing is known of what comes
+// later, through the identity processor where stamped.
+func fill(t testing.TB, dsn string, records []*record.Record, stamped bool) {
+	t.Helper()
+	write, stop := collector(t, dsn, stamped)
+	write(records)
+	stop()
+}
+
+// collector starts the parts of a Collector that fill uses, until stop.
+func collector(t testing.TB, dsn string, stamped bool) (write func([]*record.Record), stop func()) {
+	t.Helper()
+	ctx, host := t.Context(), componenttest.NewNopHost()
+	f := clickhouseexporter.NewFactory()
+	cfg := f.CreateDefaultConfig().(*clickhouseexporter.Config)
+	cfg.DSN = configopaque.String(dsn)
+	cfg.Queue = configoptional.None[exporterhelper.QueueBatchConfig]()
+	logs, err := f.CreateLogs(ctx, exportertest.NewNopSettings(f.Type()), cfg)
+	must(t, err)
+	traces, err := f.CreateTraces(ctx, exportertest.NewNopSettings(f.Type()), cfg)
+	must(t, err)
+	parts := []component.Component{logs, traces}
+	toLogs, toTraces := logs.ConsumeLogs, traces.ConsumeTraces
+	if stamped {
+		f := identityprocessor.NewFactory()
+		cfg := f.CreateDefaultConfig()
+		pl, err := f.CreateLogs(ctx, processortest.NewNopSettings(f.Type()), cfg, logs)
+		must(t, err)
+		pt, err := f.CreateTraces(ctx, processortest.NewNopSettings(f.Type()), cfg, traces)
+		must(t, err)
+		parts = append(parts, pl, pt)
+		toLogs, toTraces = pl.ConsumeLogs, pt.ConsumeTraces
+	}
+	for _, part := range parts {
+		must(t, part.Start(ctx, host))
+	}
+	write = func(records []*record.Record) {
+		t.Helper()
+		text, err := otlpfile.Write(records)
+		must(t, err)
+		for line := range bytes.SplitSeq(bytes.TrimSpace(text), []byte("\n")) {
+			if bytes.Contains(line, []byte(`"resourceSpans"`)) {
+				td, err := new(ptrace.JSONUnmarshaler).UnmarshalTraces(line)
+				must(t, err)
+				must(t, toTraces(ctx, td))
+				continue
+			}
+			ld, err := new(plog.JSONUnmarshaler).UnmarshalLogs(line)
+			must(t, err)
+			must(t, toLogs(ctx, ld))
+		}
+	}
+	return write, func() {
+		for _, part := range slices.Backward(parts) {
+			must(t, part.Shutdown(context.Background()))
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every scenario gives the same verdict from the store as from the file, whatever was known when its
+// records were written.
+func TestTheStoreAndTheFileAgree(t *testing.T) {
+	p, err := profile.Load("")
+	must(t, err)
+	all, err := story.Load("../testdata/scenarios")
+	must(t, err)
+	for i, s := range all {
+		if i%5 != 0 && os.Getenv(everyStory) == "" {
+			continue // each takes a database of its own; make test-stories takes all
+		}
+		parities := []bool{i%2 == 0}
+		if os.Getenv(everyStory) == "both" {
+			parities = append(parities, i%2 != 0)
+		}
+		for _, stamped := range parities {
+			t.Run(fmt.Sprintf("%s stamped=%t", s.Name, stamped), func(t *testing.T) {
+				dsn := embeddedtest.DSN(t)
+				fill(t, dsn, s.Records, stamped)
+				conn, err := schema.Open(t.Context(), dsn)
+				must(t, err)
+				defer func() { _ = conn.Close() }()
+				compare(t, p, memory.New(p, s.Records), clickhouse.New(conn, p))
+			})
+		}
+	}
+}
+
+// everyStory is the environment variable that asks for all scenarios, not for every fifth; "both" asks for each with stamped
+// and with unstamped records.
+const everyStory = "FAULTLINE_EVERY_STORY"
+
+func compare(t *testing.T, p *profile.Profile, file, store query.Store) {
+	t.Helper()
+	ctx := t.Context()
+	listed, err := file.List(ctx, query.ListQuery{Limit: 1000})
+	must(t, err)
+	stored, err := store.List(ctx, query.ListQuery{Limit: 1000})
+	must(t, err)
+	if len(stored) != len(listed) {
+		t.Errorf("the store lists %d allocations, the file %d", len(stored), len(listed))
+	}
+	for _, one := range listed {
+		want, err := (&query.Service{Store: file, Profile: p, Rules: rules.All()}).Verdict(ctx, one.ID, 0)
+		must(t, err)
+		got, err := (&query.Service{Store: store, Profile: p, Rules: rules.All()}).Verdict(ctx, one.ID, 0)
+		must(t, err)
+		want.Verdict.AsOf, got.Verdict.AsOf = 0, 0 // a file ends with its newest record, a platform goes on
+		if d := cmp.Diff(asJSON(want), asJSON(got)); d != "" {
+			t.Errorf("%s: file (-) and store (+) differ:\n%s", one.ID, d)
+		}
+	}
+}
+
+func asJSON(a correlator.Allocation) string {
+	b, _ := json.MarshalIndent(a, "", " ")
+	return string(b)
+}
+
+// A node that is still assigned is read to now, though nothing else of the allocation was heard for
+// hours and nobody knew whose the node's lines were when they were written.
+func TestANodeThatIsStillHeldIsReadToNow(t *testing.T) {
+	p, err := profile.Load("")
+	must(t, err)
+	records, err := story.Parse(`
+03:00:00 provisioner node.assigned allocation_id=a-1 node_id=n-1
+03:01:00 provisioner allocation.state allocation_id=a-1 from=provisioning to=active
+06:30:00 kernel info node_id=n-1 | eth0: link up
+09:00:00 node heartbeat node_id=n-1 component=node
+`)
+	must(t, err)
+	dsn := embeddedtest.DSN(t)
+	fill(t, dsn, records, false)
+	conn, err := schema.Open(t.Context(), dsn)
+	must(t, err)
+	defer func() { _ = conn.Close() }()
+	l := clickhouse.New(conn, p)
+	compare(t, p, memory.New(p, records), l)
+	a, err := (&query.Service{Store: l, Profile: p, Rules: rules.All()}).Verdict(t.Context(), "a-1", 0)
+	must(t, err)
+	if len(a.Timeline) != 4 {
+		t.Errorf("%d of 4 records", len(a.Timeline))
+	}
+}
+
+func TestResolveAnyIdentifier(t *testing.T) {
+	p, err := profile.Load("")
+	must(t, err)
+	records, err := story.Parse(`
+10:00:00 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=running
+10:00:01 provisioner task.state task_id=k-1 workflow_id=w-1 node_id=n-1 to=queued
+10:00:02 api info request_id=r-1 task_id=k-1 | asked
+10:00:03 provisioner node.assigned allocation_id=a-1 node_id=n-1
+`)
+	must(t, err)
+	dsn := embeddedtest.DSN(t)
+	fill(t, dsn, records, false)
+	conn, err := schema.Open(t.Context(), dsn)
+	must(t, err)
+	defer func() { _ = conn.Close() }()
+	l := clickhouse.New(conn, p)
+	for _, id := range []string{"a-1", "w-1", "k-1", "r-1", "n-1"} {
+		got, err := l.Resolve(t.Context(), id)
+		must(t, err)
+		if d := cmp.Diff([]string{"a-1"}, got); d != "" {
+			t.Errorf("%s: %s", id, d)
+		}
+	}
+	for _, id := range []string{"nobody", "it's\\\t'", ""} {
+		if got, err := l.Resolve(t.Context(), id); err != nil || len(got) > 0 {
+			t.Errorf("%q: %v %v", id, got, err)
+		}
+	}
+	if _, err := l.RecordSet(t.Context(), "nobody", 0); !errors.Is(err, query.ErrUnknown) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,7 @@
+-- The allocations that records with one of these keys were stamped with.
+SELECT allocation_id, max(time) AS last
+FROM events
+WHERE hasAny(keys, {keys:Array(String)}) AND allocation_id != ''
+GROUP BY allocation_id
+ORDER BY last DESC, allocation_id
+LIMIT 1000

@@ -1,0 +1,9 @@
+-- The allocation's own ranges, one in every two hours that it was heard of.
+SELECT toString(signal), time, observed_delay, ingested_time, service, name, severity, body, trace_id, span_id,
+       allocation_id, workflow_id, correlation_id, node_instance_id, node_id, keys_rest, form_json, resource_json, attrs_rest, extra_json
+FROM events
+WHERE allocation_id = {allocation:String} AND minute >= {first_minute:Int64} AND minute <= {last_minute:Int64}
+  AND observed_time <= {as_of:DateTime64(9, 'UTC')}
+ORDER BY time, key
+LIMIT {most:UInt32}
+SETTINGS optimize_use_projections = 0, use_skip_indexes_on_data_read = 0

@@ -1,0 +1,197 @@
+package correlator
+
+import (
+	"slices"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// maxFailures bounds what is read around one trouble: the first of them say how it began, the last how it
+// ended. What lies between was said a thousand times before.
+const maxFailures = 4000
+
+// Failures lists, in order, the records that tell of failures around a trouble and concern it: the
+// allocation's own, records without an allocation that name the node, and answers to the node's requests.
+func (c *Case) Failures(t *Trouble) []*Event {
+	if list, ok := c.failures[t]; ok {
+		return list
+	}
+	var out []*Event
+	for _, e := range c.ownFailures().around(t.From-skew, t.At+skew) {
+		if c.concerns(e, t) {
+			out = append(out, e)
+		}
+	}
+	if t.Node != "" {
+		context := c.lookup(indexKey{what: failing}).unattributed
+		for _, e := range context[firstAt(context, t.From-lookback):] {
+			if e.At >= t.At+skew {
+				break
+			}
+			if Names(e, t.Node) && !c.otherInstance(e, t) {
+				out = append(out, e)
+			}
+		}
+		out = append(out, c.answersTo(t, out)...)
+	}
+	slices.SortStableFunc(out, CompareEvents)
+	if len(out) > maxFailures {
+		out = append(out[:maxFailures/2:maxFailures/2], out[len(out)-maxFailures/2:]...)
+	}
+	if c.failures == nil {
+		c.failures = map[*Trouble][]*Event{}
+	}
+	c.failures[t] = out
+	return out
+}
+
+// answersTo are failures without an allocation and without a node, in the traces of failures that name the trouble's node:
+// whoever refuses a caller that was not shown to it cannot say whom.
+func (c *Case) answersTo(t *Trouble, failures []*Event) (out []*Event) {
+	traces := map[string]bool{}
+	for _, e := range failures {
+		if e.TraceID != "" && Names(e, t.Node) {
+			traces[e.TraceID] = true
+		}
+	}
+	if len(traces) == 0 {
+		return nil
+	}
+	context := c.lookup(indexKey{what: failing}).unattributed
+	for _, e := range context[firstAt(context, t.From-lookback):] {
+		if e.At >= t.At+skew {
+			break
+		}
+		if e.Node == "" && e.NodeInstance == "" && traces[e.TraceID] && !Names(e, t.Node) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// ownFailures are the allocation's own records that tell of a failure.
+func (c *Case) ownFailures() spanning {
+	if c.failing.events == nil {
+		c.failing = spanningOf(c.lookup(indexKey{what: failing}).own)
+	}
+	return c.failing
+}
+
+// Quiet lists what was said below a warning in the traces and requests of a trouble's failures: a service
+// may give the reason of a refusal at DEBUG alone.
+func (c *Case) Quiet(t *Trouble) []*Event {
+	if list, ok := c.quiet[t]; ok {
+		return list
+	}
+	traces := map[string]bool{}
+	for _, e := range c.Failures(t) {
+		for _, id := range []string{e.TraceID, e.Own(identity.Request)} {
+			if id != "" {
+				traces[id] = true
+			}
+		}
+	}
+	var out []*Event
+	seen := map[*Event]bool{}
+	for id := range traces {
+		for _, e := range c.thread(id) {
+			if e.At >= t.From-lookback && e.At <= t.At+lookback && !seen[e] {
+				seen[e] = true
+				out = append(out, e)
+			}
+		}
+	}
+	slices.SortFunc(out, CompareEvents)
+	if c.quiet == nil {
+		c.quiet = map[*Trouble][]*Event{}
+	}
+	c.quiet[t] = out
+	return out
+}
+
+// thread lists what was said below a warning under one trace or request of a failure. Only those of failures are
+// sorted out: of most traces nobody asks.
+func (c *Case) thread(id string) []*Event {
+	if c.threads != nil {
+		return c.threads[id]
+	}
+	c.threads = map[string][]*Event{}
+	wanted := map[string]bool{}
+	failing, all := c.lookup(indexKey{what: failing}), c.lookup(indexKey{})
+	for _, list := range [][]*Event{failing.own, failing.unattributed} {
+		for _, e := range list {
+			for _, id := range []string{e.TraceID, e.Own(identity.Request)} {
+				if id != "" { // a proxy's request may be another's trace
+					wanted[id] = true
+				}
+			}
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	for _, list := range [][]*Event{all.own, all.unattributed} {
+		for _, e := range list {
+			if e.IsEvent() || e.fails {
+				continue
+			}
+			if e.TraceID != "" && wanted[e.TraceID] {
+				c.threads[e.TraceID] = append(c.threads[e.TraceID], e)
+			}
+			if request := e.Own(identity.Request); request != "" && request != e.TraceID && wanted[request] {
+				c.threads[request] = append(c.threads[request], e)
+			}
+		}
+	}
+	return c.threads[id]
+}
+
+// otherInstance says whether a record belongs to another node instance than the one that the trouble
+// happened on: its complaints are another story.
+func (c *Case) otherInstance(e *Event, t *Trouble) bool {
+	own := e.Own(identity.NodeInstance)
+	return own != "" && t.Instance != "" && own != t.Instance
+}
+
+// concerns says whether a record of this allocation is about this trouble and not about another one
+// that went on at the same time: a user's failed look at a page is no reason for a failed task.
+func (c *Case) concerns(e *Event, t *Trouble) bool {
+	calls := c.userCalls()
+	ofUser := e.Layer == semconv.LayerClient || calls[e.TraceID] || calls[e.Own(identity.Request)]
+	if t.Kind == RequestTrouble {
+		return ofUser || e.Node == "" && e.Own(identity.Task) == ""
+	}
+	// What was left to others goes on in the caller's trace, which the outbox carries: the user got his answer long ago.
+	if ofUser && !slices.Contains(later, e.Layer) {
+		return t.Kind == StateTrouble || t.Kind == OverdueTrouble
+	}
+	if t.Node != "" && e.Node != "" && e.Node != t.Node {
+		return false
+	}
+	return !c.otherInstance(e, t)
+}
+
+// later are the layers that work for a request after it was answered.
+var later = []string{semconv.LayerOutbox, semconv.LayerWorkflow, semconv.LayerProvider, semconv.LayerNodeAgent, semconv.LayerNode}
+
+// userCalls holds the traces and requests that clients began.
+func (c *Case) userCalls() map[string]bool {
+	if c.calls != nil {
+		return c.calls
+	}
+	out := map[string]bool{}
+	c.calls = out
+	for _, e := range c.Events {
+		if e.Layer != semconv.LayerClient {
+			continue
+		}
+		for _, id := range []string{e.TraceID, e.Own(identity.Request)} {
+			if id != "" {
+				out[id] = true
+			}
+		}
+	}
+	delete(out, "")
+	return out
+}

@@ -1,0 +1,227 @@
+package incident
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/profile"
+)
+
+// Window is how long a cause may be quiet and still be the same incident: three polls of the
+// slowest view, and what a retry with back-off leaves between two tries.
+const Window = 15 * time.Minute
+
+// Incident is one cause in one window with all allocations that it hit.
+type Incident struct {
+	// ID follows from the cause and from when it was first seen; a hit that is found to have been earlier
+	// is an earlier incident.
+	ID         string             `json:"incident_id"`
+	Layer      string             `json:"layer"`
+	Mechanism  string             `json:"mechanism"`
+	Rule       string             `json:"rule"` // of the earliest hit
+	Subject    correlator.Subject `json:"subject"`
+	Summary    string             `json:"summary"`
+	Confidence string             `json:"confidence"` // the best of its hits
+	Contested  bool               `json:"contested"`  // every hit has another layer with equal evidence
+	FirstSeen  correlator.Time    `json:"first_seen"`
+	LastSeen   correlator.Time    `json:"last_seen"`
+	Open       bool               `json:"open"`
+	NextCheck  string             `json:"next_check"`
+	SafeAction string             `json:"safe_action"`
+	Owner      profile.Owner      `json:"owner"`
+	Victims    []Victim           `json:"victims"` // by onset
+}
+
+// Victim is one allocation that an incident hit.
+type Victim struct {
+	ID        string           `json:"allocation_id"`
+	State     *string          `json:"state"`
+	Onset     correlator.Time  `json:"onset"`
+	ClearedAt *correlator.Time `json:"cleared_at"`
+	Open      bool             `json:"open"`
+	Contested bool             `json:"contested"`
+	Evidence  []string         `json:"evidence"` // the first few
+}
+
+// List answers "what is going on".
+type List struct {
+	AsOf      correlator.Time `json:"as_of"`
+	Examined  int             `json:"examined"` // allocations that were looked at
+	Incidents []Incident      `json:"incidents"`
+}
+
+// victimEvidence bounds how much an incident repeats of a victim's verdict.
+const victimEvidence = 5
+
+// occurrenceSpan is one occurrence of one allocation with the stretch of time in which it counts.
+type occurrenceSpan struct {
+	assessment *correlator.Assessment
+	hit        *correlator.FaultOccurrence
+	open       bool
+	end        int64
+}
+
+// Group groups the faults of many allocations by cause: the same layer and mechanism, a subject in
+// common, and no longer quiet between them than the window. It is a function of the set of assessments
+// alone: their order changes nothing. Those still open come first, then the most recent.
+func Group(assessments []correlator.Assessment, window time.Duration) []Incident {
+	now := newestOf(assessments)
+	var all []occurrenceSpan
+	for i := range assessments {
+		s := &assessments[i]
+		for k := range s.Occurrences {
+			h := &s.Occurrences[k]
+			if h.Aside {
+				continue
+			}
+			one := occurrenceSpan{assessment: s, hit: h, open: h.ClearedAt == nil && !s.AtRest(), end: int64(h.Last)}
+			if one.open {
+				one.end = max(one.end, now) // it goes on
+			}
+			all = append(all, one)
+		}
+	}
+	slices.SortFunc(all, compareSpans)
+	groups := newSets(len(all))
+	for _, sameSubject := range bySubject(all) {
+		end, first := int64(0), -1
+		for _, i := range sameSubject { // in order of onset
+			if first >= 0 && int64(all[i].hit.Onset) <= end+int64(window) {
+				groups.join(first, i)
+				end = max(end, all[i].end)
+				continue
+			}
+			first, end = i, all[i].end
+		}
+	}
+	members := map[int][]occurrenceSpan{}
+	for i := range all {
+		root := groups.root(i)
+		members[root] = append(members[root], all[i])
+	}
+	out := make([]Incident, 0, len(members))
+	for _, m := range members {
+		out = append(out, incident(m))
+	}
+	slices.SortFunc(out, func(a, b Incident) int {
+		return cmp.Or(openFirst(a, b), cmp.Compare(b.LastSeen, a.LastSeen), cmp.Compare(len(b.Victims), len(a.Victims)), strings.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+// NewList lists the incidents of at least so many victims.
+func NewList(assessments []correlator.Assessment, window time.Duration, victims int) List {
+	list := List{AsOf: correlator.Time(newestOf(assessments)), Examined: len(assessments), Incidents: []Incident{}}
+	for _, in := range Group(assessments, window) {
+		if len(in.Victims) >= victims {
+			list.Incidents = append(list.Incidents, in)
+		}
+	}
+	return list
+}
+
+// compareSpans is a total order of hits, whatever order they came in.
+func compareSpans(a, b occurrenceSpan) int {
+	return cmp.Or(
+		cmp.Compare(a.hit.Onset, b.hit.Onset), strings.Compare(a.assessment.ID, b.assessment.ID), strings.Compare(a.hit.Layer, b.hit.Layer),
+		strings.Compare(a.hit.Mechanism, b.hit.Mechanism), strings.Compare(a.hit.Rule, b.hit.Rule),
+		slices.Compare(a.hit.Subject.IDs, b.hit.Subject.IDs), cmp.Compare(a.end, b.end), slices.Compare(a.hit.Evidence, b.hit.Evidence),
+		strings.Compare(stateOf(a.assessment), stateOf(b.assessment)), strings.Compare(a.hit.Confidence, b.hit.Confidence),
+	)
+}
+
+// bySubject lists the hits of every cause at every name of its subject.
+func bySubject(all []occurrenceSpan) map[[4]string][]int {
+	out := map[[4]string][]int{}
+	for i, s := range all {
+		for _, id := range s.hit.Subject.IDs {
+			key := [4]string{s.hit.Layer, s.hit.Mechanism, s.hit.Subject.Kind, id}
+			out[key] = append(out[key], i)
+		}
+	}
+	return out
+}
+
+// incident adds up the hits of one cause, earliest first.
+func incident(hits []occurrenceSpan) Incident {
+	first := hits[0].hit
+	in := Incident{
+		Layer: first.Layer, Mechanism: first.Mechanism, Rule: first.Rule, Summary: first.Summary, Confidence: correlator.Low, Contested: true,
+		FirstSeen: first.Onset, LastSeen: first.Last, NextCheck: first.NextCheck, SafeAction: first.SafeAction,
+		Subject: correlator.Subject{Kind: first.Subject.Kind}, Victims: []Victim{},
+	}
+	place := map[string]int{}
+	for _, s := range hits {
+		h := s.hit
+		in.Subject.IDs = append(in.Subject.IDs, h.Subject.IDs...)
+		in.LastSeen = max(in.LastSeen, correlator.Time(s.end))
+		in.Open = in.Open || s.open
+		in.Contested = in.Contested && h.Contested
+		if confidenceRank(h.Confidence) < confidenceRank(in.Confidence) {
+			in.Confidence = h.Confidence
+		}
+		for _, f := range s.assessment.Verdict.Faults {
+			if f.Layer == h.Layer {
+				in.Owner = f.Owner
+			}
+		}
+		v := Victim{
+			ID: s.assessment.ID, State: s.assessment.State, Onset: h.Onset, ClearedAt: h.ClearedAt, Open: s.open, Contested: h.Contested,
+			Evidence: h.Evidence[:min(len(h.Evidence), victimEvidence)],
+		}
+		at, again := place[v.ID]
+		if !again {
+			place[v.ID] = len(in.Victims)
+			in.Victims = append(in.Victims, v)
+			continue
+		}
+		before := &in.Victims[at] // it was hit twice, say on two of its nodes
+		before.Open, before.Contested = before.Open || v.Open, before.Contested && v.Contested
+		if before.ClearedAt == nil || v.ClearedAt == nil {
+			before.ClearedAt = nil
+		} else if *v.ClearedAt > *before.ClearedAt {
+			before.ClearedAt = v.ClearedAt
+		}
+	}
+	slices.Sort(in.Subject.IDs)
+	in.Subject.IDs = slices.Compact(in.Subject.IDs)
+	sum := sha256.Sum256([]byte(strings.Join([]string{in.Layer, in.Mechanism, in.Subject.Kind, first.Subject.IDs[0], in.FirstSeen.String()}, "\x00")))
+	in.ID = "i-" + hex.EncodeToString(sum[:8])
+	return in
+}
+
+func confidenceRank(c string) int {
+	return slices.Index([]string{correlator.High, correlator.Medium, correlator.Low}, c)
+}
+
+// newestOf is the newest moment that any of the assessments was judged at.
+func newestOf(assessments []correlator.Assessment) int64 {
+	now := int64(0)
+	for i := range assessments {
+		now = max(now, int64(assessments[i].Verdict.AsOf))
+	}
+	return now
+}
+
+func openFirst(a, b Incident) int {
+	switch {
+	case a.Open == b.Open:
+		return 0
+	case a.Open:
+		return -1
+	}
+	return 1
+}
+
+// stateOf is the allocation's state, "" where none was seen.
+func stateOf(a *correlator.Assessment) string {
+	if a.State == nil {
+		return ""
+	}
+	return *a.State
+}

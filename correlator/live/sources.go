@@ -1,0 +1,35 @@
+package live
+
+import (
+	"context"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
+)
+
+// Sources are what the service works on; a store is all of them.
+type Sources struct {
+	Reader     query.Reader
+	History    VerdictHistory
+	Feed       Feed
+	Membership Membership
+	Durations  DurationStore // nil: the profile's budgets alone say what is late
+	// StartTimes may be nil: then the record set is read of each allocation that nobody is heard to request.
+	StartTimes StartTimes
+}
+
+// VerdictHistory keeps the assessments of allocations, each time that they change.
+type VerdictHistory interface {
+	// Write appends revisions. One that is written twice counts once.
+	Write(ctx context.Context, revisions []correlator.Revision) error
+	// Last gives the newest revision of each of these allocations, by id.
+	Last(ctx context.Context, allocations []string) (map[string]correlator.Revision, error)
+}
+
+// DurationStore keeps what steps took, across allocations and restarts.
+type DurationStore interface {
+	// AddDurations keeps completed steps. One that is added twice counts once.
+	AddDurations(ctx context.Context, steps []correlator.CompletedStep) error
+	// Durations gives what steps took lately, by what had ended at a time; 0 is now.
+	Durations(ctx context.Context, asOf int64) (correlator.Durations, error)
+}

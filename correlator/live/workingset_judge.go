@@ -1,0 +1,109 @@
+package live
+
+import (
+	"slices"
+
+	"github.com/faultline-io/faultline/correlator"
+)
+
+// Judged is what judging an allocation of the working set gives.
+type Judged struct {
+	Assessment correlator.Assessment
+	Arrived    []*correlator.Event        // since it was last judged
+	Completed  []correlator.CompletedStep // its steps that came to their proper end, also those of earlier judgements
+	Waits      bool                       // a deadline has passed, and the record that met it may still be under way: judge again when that has settled
+}
+
+// Judge gives the assessment of an allocation. What was observed until the watermark (0: ever) is here or never comes: a
+// deadline that passed later is not held against anybody yet. ok is false where nothing of it is held.
+func (w *WorkingSet) Judge(allocation string, watermark int64) (out Judged, ok bool) {
+	f := w.entries[allocation]
+	if f == nil {
+		return Judged{}, false
+	}
+	own := w.resolveAgain(allocation, f)
+	if len(own) == 0 {
+		delete(w.entries, allocation)
+		return Judged{}, false
+	}
+	c := correlator.NewCase(allocation, own, &correlator.Env{
+		Profile: w.profile, Index: w.index, Now: w.now, Watermark: watermark, Durations: w.durations, Liveness: w.liveness,
+		Unattributed: w.around(own),
+	})
+	s := correlator.NewAssessment(c, correlator.Judge(c, w.rules))
+	arrived := f.arrived
+	f.arrived = nil
+	if len(s.Verdict.Faults) > 0 && f.judged != 0 {
+		cited := c.Cited(s.Verdict.Faults)
+		for _, e := range c.Unattributed {
+			if e.Ingested > f.judged && cited[e.Ref] == e {
+				arrived = append(arrived, e)
+			}
+		}
+	}
+	f.judged = w.high
+	return Judged{s, arrived, c.CompletedSteps(), c.Waits()}, true
+}
+
+// resolveAgain keeps the events that are still the allocation's by all that is known now, and places the others anew.
+func (w *WorkingSet) resolveAgain(allocation string, f *entry) []*correlator.Event {
+	own := make([]*correlator.Event, 0, len(f.events))
+	for _, e := range f.events {
+		e.ResolveAgain(w.index, w.now)
+		if e.Allocation == allocation {
+			own = append(own, e)
+			continue
+		}
+		w.place(e)
+	}
+	f.events = own
+	return own
+}
+
+// Holds says whether an allocation is in the working set, and whether from its beginning.
+func (w *WorkingSet) Holds(allocation string) (holds, begun bool) {
+	f := w.entries[allocation]
+	return f != nil, f != nil && f.begun
+}
+
+// First is the earliest time that a record of an allocation states, 0 where none is held.
+func (w *WorkingSet) First(allocation string) int64 {
+	f := w.entries[allocation]
+	if f == nil || len(f.events) == 0 {
+		return 0
+	}
+	first := f.events[0].Time
+	for _, e := range f.events[1:] {
+		first = min(first, e.Time)
+	}
+	return first
+}
+
+// HasBeginning notes that an allocation is held from its beginning.
+func (w *WorkingSet) HasBeginning(allocation string) {
+	if f := w.entries[allocation]; f != nil {
+		f.begun = true
+	}
+}
+
+// Loaded notes that all that the store knows of an allocation has been read, and is held.
+func (w *WorkingSet) Loaded(allocation string) {
+	if f := w.entries[allocation]; f != nil {
+		f.begun, f.arrived = true, nil
+	}
+}
+
+// Heard is when an allocation's newest record arrived, 0 where none is held.
+func (w *WorkingSet) Heard(allocation string) int64 {
+	if f := w.entries[allocation]; f != nil {
+		return f.heard
+	}
+	return 0
+}
+
+// Urgent says whether anything that arrived since an allocation was last judged is likely to change its
+// verdict: a lifecycle event, or a failure.
+func (w *WorkingSet) Urgent(allocation string) bool {
+	f := w.entries[allocation]
+	return f != nil && slices.ContainsFunc(f.arrived, (*correlator.Event).Significant)
+}

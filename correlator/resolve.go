@@ -1,0 +1,78 @@
+package correlator
+
+import (
+	"time"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// NewEvent is an event of a record, of which nothing is worked out yet but its keys. key is the record's.
+func NewEvent(r *record.Record, key string, p *profile.Profile) *Event {
+	e := &Event{Record: r, Key: key, Ref: record.Ref(key)}
+	e.Keys = p.Keys(r)
+	return e
+}
+
+// NewUnresolvedEvent is an event of a record that is shown by itself: whose it is, is not worked out. key is what of the record's
+// key a reader places it by.
+func NewUnresolvedEvent(r *record.Record, key string, p *profile.Profile) *Event {
+	ref := record.Ref(r.Key()) // of what was said: before a profile reads another severity in it
+	r.Severity = p.Severity(r.Service, r.Body, r.Severity)
+	return &Event{
+		Record: r, Key: key, Ref: ref, At: r.Time, HTTP: exchangeOf(r), Layer: p.Layer(r.Service, r.Scope, r.Attr),
+	}
+}
+
+// Resolve works out whose the event is, its layer, its words and its place in time. now bounds what anybody can have seen.
+func (e *Event) Resolve(x *identity.Index, p *profile.Profile, now int64) {
+	e.Resolution = x.Resolve(e.Keys, e.Time, e.Observed)
+	e.Layer = p.Layer(e.Service, e.Scope, e.Record.Attr)
+	if e.Is(semconv.EventHeartbeat) {
+		e.beats = p.Layer(e.Attr(semconv.Component), "", func(string) string { return "" })
+	}
+	e.Text = textOf(e.Record)
+	e.Severity = p.Severity(e.Service, e.Body, e.Severity)
+	e.HTTP = exchangeOf(e.Record)
+	e.At = e.placedAt(now)
+	e.fails = e.TellsOfFailure()
+}
+
+// ResolveAgain works out anew whose the event is, and with it its place in time: links that came since may say otherwise.
+func (e *Event) ResolveAgain(x *identity.Index, now int64) {
+	e.Resolution = x.Resolve(e.Keys, e.Time, e.Observed)
+	e.At = e.placedAt(now)
+}
+
+// implausible is how far a stamped time may lie after the time at which the record was seen; nobody
+// sees a record before it happens, and clocks of servers do not differ by days.
+const implausible = int64(24 * time.Hour)
+
+// placedAt is the time at which an event is put: as stamped, unless the node instance did not exist then,
+// or it lies in a future that nobody can have seen.
+func (e *Event) placedAt(now int64) int64 {
+	if e.BeforeInstance || e.Time > e.Observed && e.Time-e.Observed > implausible || e.Time > now && e.Time-now > implausible {
+		return min(e.Observed, now)
+	}
+	return e.Time
+}
+
+// IDs are the identifiers of an event: its own, the first of each kind, and those that it resolves to.
+func (e *Event) IDs() map[string]string {
+	ids := map[string]string{}
+	for _, k := range e.Keys {
+		if _, ok := ids[k.Kind.Attribute()]; !ok {
+			ids[k.Kind.Attribute()] = k.ID
+		}
+	}
+	for key, id := range map[string]string{
+		semconv.AllocationID: e.Allocation, semconv.WorkflowID: e.Workflow, semconv.NodeID: e.Node, semconv.NodeInstanceID: e.NodeInstance,
+	} {
+		if id != "" && ids[key] == "" {
+			ids[key] = id
+		}
+	}
+	return ids
+}

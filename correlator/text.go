@@ -1,0 +1,71 @@
+package correlator
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/faultline-io/faultline/internal/record"
+)
+
+func join(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
+}
+
+func after(word, s string) string {
+	if s == "" {
+		return ""
+	}
+	return word + " " + s
+}
+
+func because(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "(" + firstLine(s, "") + ")"
+}
+
+func arrow(from, to string) string {
+	if from == "" {
+		return to
+	}
+	return from + " → " + to
+}
+
+func firstOf(all ...string) string { return cmp.Or(all...) }
+
+// firstLine is the first line of a text, at most 240 bytes of it, or a substitute for an empty one.
+func firstLine(text, substitute string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, line)
+	if line == "" {
+		return substitute
+	}
+	if short := record.Truncate(line, 240); short != line {
+		return short + "…"
+	}
+	return line
+}
+
+func parenthesis(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "(" + s + ")"
+}
+
+func holdsAny(text string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+func clockRange(from, to int64) string {
+	clock := func(t int64) string { return strings.TrimSuffix(Time(t).String()[11:], "Z") }
+	short := func(s string) string { return s[:min(len(s), 8)] }
+	return short(clock(from)) + "–" + short(clock(to))
+}

@@ -1,4 +1,0 @@
-ALTER TABLE events_local ON CLUSTER main (MODIFY SETTING ttl_only_drop_parts = 0), (MODIFY TTL
-    toMonday(ingested_time) + toIntervalDay(407),
-    toMonday(ingested_time) + toIntervalDay(21) WHERE (node_id = '') AND (node_instance_id = '') AND (name NOT IN ('identity.binding', 'allocation.state', 'node.assigned', 'node.unassigned', 'node.instance', 'node.occupancy', 'workflow.state', 'task.state', 'provider_job.state', 'projection.observed', 'outbox.record', 'audit.action', 'deploy.change')),
-    toMonday(ingested_time) + toIntervalDay(97) WHERE name NOT IN ('identity.binding', 'allocation.state', 'node.assigned', 'node.unassigned', 'node.instance', 'node.occupancy', 'workflow.state', 'task.state', 'provider_job.state', 'projection.observed', 'outbox.record', 'audit.action', 'deploy.change'));

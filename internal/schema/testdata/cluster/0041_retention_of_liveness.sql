@@ -1,1 +1,0 @@
-ALTER TABLE liveness_local ON CLUSTER main MODIFY TTL toMonday(last_ingested) + toIntervalDay(97);

@@ -1,1 +1,0 @@
-ALTER TABLE verdicts_local ON CLUSTER main MODIFY TTL toMonday(ingested_time) + toIntervalDay(407);

@@ -1,2 +1,0 @@
--- done, refused (a guard said no) or denied (the caller may not).
-ALTER TABLE audit ADD COLUMN outcome TEXT NOT NULL DEFAULT 'done'

@@ -1,1 +1,0 @@
-ALTER TABLE provider_jobs ADD COLUMN baggage TEXT NOT NULL DEFAULT ''
