@@ -33,6 +33,7 @@ type Event struct {
 
 	beats   string // of a heartbeat: the layer of the component that is alive
 	derived bool   // worked out of another record: it counts in no statistics
+	party   string // see Party
 	fails   bool   // see TellsOfFailure; worked out once, as rules ask again and again
 	place   int    // in the order that is being made
 	memo    any    // what the rules read out of the words, kept so that each record is read once

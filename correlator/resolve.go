@@ -38,6 +38,7 @@ func (e *Event) Resolve(x *identity.Index, p *profile.Profile, now int64) {
 	e.HTTP = exchangeOf(e.Record)
 	e.At = e.placedAt(now)
 	e.fails = e.TellsOfFailure()
+	e.party = partyOf(e, p)
 }
 
 // ResolveAgain works out anew whose the event is, and with it its place in time: links that came since may say otherwise.

@@ -16,6 +16,6 @@ Make it go wrong:        faultline-lab inject cert_expired`,
 		SilenceErrors: true,
 	}
 	root.AddCommand(runCommand(), planCommand(), injectCommand(), healCommand(), faultsCommand(), scoreCommand(), profileCommand(), examplesCommand(),
-		deletionCommand(), latencyCommand(), benchCommand())
+		deletionCommand(), latencyCommand(), benchCommand(), truthCommand())
 	return root
 }

@@ -201,7 +201,7 @@ func (s *signature) matches(e *correlator.Event, line string) int {
 	for _, words := range s.Any {
 		at = max(at, strings.LastIndex(line, words))
 	}
-	if at < 0 || len(s.Emitter) > 0 && !slices.Contains(s.Emitter, e.Layer) {
+	if at < 0 || !s.maySpeak(e) {
 		return -1
 	}
 	for _, words := range s.All {
@@ -215,6 +215,12 @@ func (s *signature) matches(e *correlator.Event, line string) int {
 		}
 	}
 	return at
+}
+
+// maySpeak says whether the words count from who says them: by the emitter's layer, or by that of the component which
+// a watcher speaks of.
+func (s *signature) maySpeak(e *correlator.Event) bool {
+	return len(s.Emitter) == 0 || slices.Contains(s.Emitter, e.Layer) || slices.Contains(s.Emitter, e.Party())
 }
 
 // wrapper says whether a record only repeats that something failed further on.

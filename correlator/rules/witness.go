@@ -13,7 +13,7 @@ import (
 // of their own: whoever shook hands, or dialled, saw it.
 func (s *signature) directness(e *correlator.Event) correlator.Directness {
 	switch {
-	case e.Layer == s.Layer:
+	case e.Layer == s.Layer || e.Party() == s.Layer:
 		return correlator.Itself
 	case s.Layer == semconv.LayerCert || s.Layer == semconv.LayerNetwork || s.Layer == semconv.LayerDeploy:
 		return correlator.Itself

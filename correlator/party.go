@@ -1,0 +1,159 @@
+package correlator
+
+import (
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/faultline-io/faultline/internal/config"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// Party is the layer of the component that a record speaks of at first hand: its emitter's own, or, where the emitter
+// is one that watches others (Kubernetes events, kubelet, systemd, a container runtime, a kernel that ends a process, a
+// load balancer's health checks), that of the component which it names (docs/contract.md §4).
+func (e *Event) Party() string { return e.party }
+
+// watchers are the programs that speak of others, by the first part of their names.
+var watchers = func() map[string]bool {
+	out := map[string]bool{}
+	for _, name := range strings.Fields("kubelet kubernetes k8s kube systemd journald journal containerd crio cri docker dockerd podman supervisord monit runit event events kernel " +
+		"haproxy envoy nginx traefik keepalived lb loadbalancer blackbox prober healthcheck watchdog node") {
+		out[name] = true
+	}
+	return out
+}()
+
+// subjectAttributes name the component that a watcher speaks of, the likeliest first.
+var subjectAttributes = []string{
+	"k8s.container.name", "k8s.deployment.name", "k8s.statefulset.name", "k8s.daemonset.name", "k8s.job.name", "k8s.pod.name", "k8s.object.name",
+	"systemd.unit", "unit", "_SYSTEMD_UNIT", "container", "container.name", "process.executable.name", semconv.Component, "peer.service",
+}
+
+// subjectWords are how watchers word whom they speak of; the name is the first group that is not empty. Sources: systemd's
+// and kubelet's message catalogs, the kernel's oom_kill.c, HAProxy's health-check log, containerd's and Docker's events.
+var subjectWords = regexp.MustCompile(
+	`\b([a-z0-9][a-z0-9_.@-]*)\.(?:service|socket|mount|scope): ` + // systemd: "x.service: Main process exited"
+		`|\b(?:unit|start|started|starting|stopped|stopping|restart) ([a-z0-9][a-z0-9_.@-]*)\.service\b` +
+		`|restarting failed container[= ]"?([a-z0-9][a-z0-9-]*)` + // kubelet: BackOff
+		`|\bcontainer(?:name)?[= ]"?([a-z0-9][a-z0-9-]+)"? (?:failed|was|died|exited|terminated|is not ready|in pod)` +
+		`|\bpod[= ]"?(?:[a-z0-9-]+/)?([a-z0-9][a-z0-9-]+)` +
+		`|cgroup out of memory: killed process \d+ \(([^)]+)\)` + // the kernel, of a container's own limit
+		`|oom-kill:constraint=constraint_memcg.*\btask=([^,]+)` +
+		`|\bserver ([a-z0-9_.-]+/[a-z0-9_.-]+) is (?:down|up|going)` + // HAProxy
+		`|\b(?:deployment|statefulset|daemonset|replicaset)[ /]"?([a-z0-9][a-z0-9-]+)`)
+
+// partyOf works out a record's party. Of most records it is their layer.
+func partyOf(e *Event, p *profile.Profile) string {
+	first, _, _ := strings.Cut(e.Service, "-")
+	if e.Layer != "" && !watchers[strings.ToLower(first)] || e.IsEvent() && isLifecycle(e.Name) {
+		return e.Layer
+	}
+	if name := subject(e); name != "" {
+		if layer := LayerOfName(p, name); layer != "" {
+			return layer
+		}
+	}
+	if e.Layer != "" {
+		return e.Layer
+	}
+	return LayerOfName(p, e.Service)
+}
+
+// subject is the name of the component that a watcher speaks of, "" where it names none.
+func subject(e *Event) string {
+	for _, key := range subjectAttributes {
+		if name := e.Attr(key); name != "" {
+			return name
+		}
+	}
+	if e.Layer != "" && !e.fails && !watches(e.Text) {
+		return ""
+	}
+	if m := subjectWords.FindStringSubmatch(e.Text); m != nil {
+		for _, name := range m[1:] {
+			if name != "" {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// watches says whether a text has a word of those that subjectWords looks for: asking costs less than matching.
+func watches(text string) bool {
+	return holdsAny(text, ".service", "container", "pod", "killed process", "oom-kill", " is down", "deployment", "statefulset", "daemonset")
+}
+
+// LayerOfName gives the layer of a component that somebody names: a service, container, pod, unit or host. The profile's
+// catalog knows it whole or without what a replica adds to it; else the well-known programs do. "" where nobody does.
+func LayerOfName(p *profile.Profile, name string) string {
+	name = strings.ToLower(name)
+	for whole := name; whole != ""; {
+		if layer := p.Layer(whole, "", noAttribute); layer != "" {
+			return layer
+		}
+		i := strings.LastIndexAny(whole, "-./@_:")
+		if i < 0 {
+			break
+		}
+		whole = whole[:i]
+	}
+	best := len(programs())
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+		if i, ok := programPlace()[part]; ok {
+			best = min(best, i)
+		}
+	}
+	if best < len(programs()) && p.Knows(programs()[best].Layer) {
+		return programs()[best].Layer
+	}
+	return ""
+}
+
+func noAttribute(string) string { return "" }
+
+//go:embed programs.yaml
+var programText []byte
+
+// program is one line of programs.yaml.
+type program struct {
+	Layer string   `yaml:"layer"`
+	Names []string `yaml:"names"`
+}
+
+// programs is the parsed table; it is embedded, so an error is a mistake of the build, found by any test.
+var programs = sync.OnceValue(func() []program {
+	list, err := config.Parse("programs.yaml", programText, []program(nil))
+	if err != nil {
+		panic(err)
+	}
+	return list
+})
+
+var programPlace = sync.OnceValue(func() map[string]int {
+	out := map[string]int{}
+	for i, line := range programs() {
+		for _, name := range line.Names {
+			if _, ok := out[name]; !ok {
+				out[name] = i
+			}
+		}
+	}
+	return out
+})
+
+// Onward says whether one layer stands behind another on the way of a call, or of an order.
+func Onward(from, to string) bool {
+	a, b := slices.Index(way, from), slices.Index(way, to)
+	return a >= 0 && b > a
+}
+
+// way is the chain of orders from who asks to who does the work (docs/domain.md §4.10, rule 2).
+var way = []string{
+	semconv.LayerClient, semconv.LayerIngress, semconv.LayerAPIAuth, semconv.LayerAPI, semconv.LayerDB, semconv.LayerOutbox,
+	semconv.LayerWorkflow, semconv.LayerProvider, semconv.LayerNodeAgent, semconv.LayerNode,
+}
