@@ -45,6 +45,7 @@ type Case struct {
 	lost     map[string]bool // see misroutes
 	failing  spanning        // own events that tell of a failure
 	quiet    map[*Trouble][]*Event
+	beside   map[*Trouble][]*Event
 	threads  map[string][]*Event // see thread
 	own      selections          // of Events
 	silences []silence           // layers of which nothing was heard when it would have decided; see gaps

@@ -9,8 +9,10 @@ type Weight int
 
 // The weights. Wrappers (errors that repeat what somebody else said) have none and are never evidence.
 const (
+	// Slight: nothing names a cause, and of all who spoke this party speaks of itself.
+	Slight Weight = iota + 1
 	// Generic: a layer says that something failed in it, and not what.
-	Generic Weight = iota + 1
+	Generic
 	// Telling: a sequence, an absence or a status that only this cause produces.
 	Telling
 	// Specific: words that name the cause itself.
@@ -42,6 +44,7 @@ type Evidence struct {
 	NextCheck  string
 	SafeAction string
 	Certain    bool // false lowers the confidence: another reading exists
+	Beside     bool // it stands on records that were said beside the trouble, under nobody's identifiers
 
 	beside bool // it lies beside the way of the step that failed; worked out by the judge
 }
@@ -54,6 +57,9 @@ type Rule struct {
 	Looks      string // what it looks for, one sentence
 	NextCheck  string
 	SafeAction string
+	// Words make a record worth reading that belongs to nobody and tells of no failure by its severity: systems write their
+	// causes at INFO, too. In lower case; nil where the rule reads none of those.
+	Words []string
 	// Find gives the evidence for this cause of this trouble, nil where there is none. It must not keep
 	// or change what it is given.
 	Find func(c *Case, t *Trouble) []Evidence
@@ -69,7 +75,7 @@ const (
 
 func (e *Evidence) confidence() string {
 	switch {
-	case e.Weight == Generic:
+	case e.Weight == Slight || e.Weight == Generic && !e.Certain:
 		return Low
 	case e.Weight == Specific && e.Directness <= Caller && e.Certain:
 		return High

@@ -160,7 +160,7 @@ func (c *Case) concerns(e *Event, t *Trouble) bool {
 	calls := c.userCalls()
 	ofUser := e.Layer == semconv.LayerClient || calls[e.TraceID] || calls[e.Own(identity.Request)]
 	if t.Kind == RequestTrouble {
-		return ofUser || e.Node == "" && e.Own(identity.Task) == ""
+		return ofUser || (e.Node == "" || e.Node == t.Node) && e.Own(identity.Task) == ""
 	}
 	// What was left to others goes on in the caller's trace, which the outbox carries: the user got his answer long ago.
 	if ofUser && !slices.Contains(later, e.Layer) {

@@ -51,7 +51,7 @@ func (j *judgement) explain(t *Trouble) {
 		d.rule(RulingWished, "somebody did it, on record: "+e.Ref)
 		return
 	}
-	found := j.collect(t, d)
+	found, all := j.collect(t, d)
 	switch {
 	case len(found) > 0:
 	case t.Cleared != 0:
@@ -72,7 +72,7 @@ func (j *judgement) explain(t *Trouble) {
 		d.rule(Attributed, attributedBy(found))
 	}
 	// What else speaks for the same layer belongs to the proof: without it, nobody would blame that layer.
-	for _, other := range found[1:] {
+	for _, other := range all {
 		if other.Layer == found[0].Layer && other.Onset <= t.At {
 			found[0].Records = union(found[0].Records, other.Records)
 		}
@@ -111,13 +111,12 @@ func (j *judgement) byHand(t *Trouble) *Event {
 // equalStanding says whether two explanations have equal evidence for different owners: neither says
 // more, stands closer, or lies deeper in the same chain.
 func equalStanding(a, b *Evidence) bool {
-	return a.Layer != b.Layer && a.Weight == b.Weight && a.Directness == b.Directness && a.Certain == b.Certain &&
+	return a.Layer != b.Layer && a.Weight == b.Weight && a.Beside == b.Beside && a.Directness == b.Directness && a.Certain == b.Certain &&
 		(depth(a.Layer) <= 0) == (depth(b.Layer) <= 0) && (depth(a.Layer) <= 0 || depth(a.Layer) == depth(b.Layer))
 }
 
-// collect gives all explanations of a trouble, best first. What began after the trouble is none.
-func (j *judgement) collect(t *Trouble, d *Deliberation) []Evidence {
-	var found []Evidence
+// collect gives the explanations of a trouble, best first, and all that was found. What began after the trouble is none.
+func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence) {
 	for _, r := range j.rules {
 		for _, ev := range j.find(r, t) {
 			if len(ev.Records) == 0 {
@@ -134,12 +133,16 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) []Evidence {
 				continue
 			}
 			ev.beside = besideTheWay(t, &ev)
-			if !t.Complaint || ev.Directness != Itself {
+			switch {
+			case ev.Layer == t.Owes:
+				ev.Records = union(ev.Records, t.Cites) // what it owed is part of the proof
+			case !t.Complaint || ev.Directness != Itself:
 				ev.Records = union(ev.Records, plain(t.Cites)) // a fault stands on its records alone, the trouble's among them
 			}
 			found = append(found, ev)
 		}
 	}
+	all = slices.Clone(found)
 	// What had ended before the step began is another step's matter, if anything went on during it.
 	during := func(ev Evidence) bool { return ev.Last >= t.From-moment }
 	if slices.ContainsFunc(found, during) {
@@ -158,7 +161,7 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) []Evidence {
 		}
 		return 0
 	})
-	return found
+	return found, all
 }
 
 // besideTheWay says whether a cause lies inside a node that the step never got to: a task that nobody

@@ -96,7 +96,18 @@ func (c *Case) subject(f Fault, evidence []*Event) Subject {
 		}
 		return whole
 	}
-	node := func() (Subject, bool) { return named(SubjectNode, nodeOf) }
+	node := func() (Subject, bool) {
+		// Peers that are cited because they do well are no part of it.
+		if s, ok := named(SubjectNode, func(e *Event) string {
+			if n := nodeOf(e); slices.Contains(c.Lifecycle.Nodes, n) {
+				return n
+			}
+			return ""
+		}); ok {
+			return s, ok
+		}
+		return named(SubjectNode, nodeOf)
+	}
 	host := func() (Subject, bool) { return named(SubjectHost, dialled) }
 	own := func() (Subject, bool) {
 		return named(SubjectComponent, func(e *Event) string {

@@ -14,7 +14,7 @@ import (
 // no budget is not listed, and a terminal allocation owes nothing.
 func (c *Case) Obligations() []*Obligation {
 	state, since, ok := c.Lifecycle.State()
-	if !ok || terminal(state) {
+	if !ok || terminal(state) && state != semconv.Active {
 		return nil
 	}
 	b := c.Profile.Budgets()
@@ -47,6 +47,9 @@ func (c *Case) Obligations() []*Obligation {
 				Since: o.Changes[0].At, Cites: o.events(),
 			}, b.Outbox)
 		}
+	}
+	if state == semconv.Active {
+		return out // what was asked for since stands in the outbox, or is a task; a job may stay unknown for ever (I14)
 	}
 	for _, j := range c.Lifecycle.Jobs {
 		out = c.owesEnd(out, j)
@@ -116,7 +119,7 @@ func (c *Case) owesEnd(out []*Obligation, j *Run) []*Obligation {
 // it, or its layer, was seen after the deadline; otherwise nobody can tell: that is the rules' matter.
 func overdueTroubles(c *Case) []*Trouble {
 	for _, o := range c.Obligations() {
-		if o.Overdue(c.watermark()) {
+		if o.Overdue(c.watermark()) && !c.progresses(o) {
 			return []*Trouble{o.trouble()}
 		}
 	}
@@ -171,3 +174,25 @@ func (c *Case) owesNext() (layer string, obligation *Event) {
 	}
 	return "", nil
 }
+
+// progresses says whether whoever owes a step was heard to get on with it until now: lines of its own about this
+// allocation, one unlike the other, that tell of no failure. Slow is no fault (docs/domain.md §4.10, rule 9), up to twice
+// the time that the step has.
+func (c *Case) progresses(o *Obligation) bool {
+	if o.Owes != semconv.LayerProvider && o.Owes != semconv.LayerNodeAgent || c.Now > o.Deadline+int64(o.Budget()) {
+		return false
+	}
+	const steps = 3
+	half := o.Since + int64(o.Budget())/2
+	said := map[string]bool{}
+	last := int64(0)
+	for _, e := range c.Events {
+		if e.At > half && !e.IsEvent() && !e.fails && e.Party() == o.Owes && e.Body != "" && holdsDigit(e.Body) {
+			said[e.Body] = true
+			last = e.At
+		}
+	}
+	return len(said) >= steps && c.Now-last <= int64(c.Profile.Budgets().Heartbeat)
+}
+
+func holdsDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }

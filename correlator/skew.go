@@ -3,6 +3,7 @@ package correlator
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -132,11 +133,12 @@ func (k *clocks) findings() []Finding {
 			found[clock] = verdict{off, than, events}
 		}
 	}
-	for clock, e := range k.ahead {
+	for _, clock := range slices.Sorted(maps.Keys(k.ahead)) { // in order: of equal contradictions the first is told
+		e := k.ahead[clock]
 		blame(clock, e.Time-e.Observed, "its collector", e)
 	}
-	for key, by := range k.by {
-		cause, effect := key[0], key[1]
+	for _, key := range slices.SortedFunc(maps.Keys(k.by), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		cause, effect, by := key[0], key[1], k.by[key]
 		pair := k.worst[key]
 		switch {
 		case k.ahead[cause] != nil:

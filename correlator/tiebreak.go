@@ -20,6 +20,8 @@ func Tiebreaks() []Tiebreak {
 	return []Tiebreak{
 		// Words that name a cause beat a status that many causes produce, and that beats "it failed".
 		{"specific over general", func(a, b *Evidence) int { return cmp.Compare(b.Weight, a.Weight) }},
+		// What was said under the allocation's or its node's identifiers, before what was only said at that time.
+		{"its own records", func(a, b *Evidence) int { return falseFirst(a.Beside, b.Beside) }},
 		// The component that failed, about itself, beats its caller, and that beats anyone further.
 		{"closer witness", func(a, b *Evidence) int { return cmp.Compare(a.Directness, b.Directness) }},
 		// What lies on the way of the step that failed, before what was also wrong with the node.

@@ -25,6 +25,15 @@ func findTroubles(c *Case) []*Trouble {
 			out = append(out, t)
 		}
 	}
+	for _, t := range persistentTroubles(c) {
+		i := slices.IndexFunc(out, func(d *Trouble) bool { return explains(d, t) })
+		switch {
+		case i < 0:
+			out = append(out, t)
+		case out[i].Kind == RequestTrouble && out[i].Cleared == 0:
+			out[i].At = max(out[i].At, t.At) // it goes on failing
+		}
+	}
 	if !slices.ContainsFunc(out, func(t *Trouble) bool { return t.Cleared == 0 }) {
 		out = append(out, overdueTroubles(c)...)
 	}

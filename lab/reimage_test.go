@@ -16,6 +16,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
@@ -236,7 +237,7 @@ func hole(t *testing.T, conn driver.Conn, instance, node string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	library := clickhouse.New(conn, p)
+	library := clickhouse.New(conn, p).WithWords(correlator.NewWords(rules.All()).List())
 	eventually(t, "a gap", func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

@@ -10,8 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/correlator/query"
+	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/embedded"
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/profile"
@@ -143,7 +145,7 @@ func (b *benchStore) reader(ctx context.Context, dsn string) (storebench.Reader,
 	if err != nil {
 		return nil, nil, errors.Join(err, conn.Close())
 	}
-	reader := clickhouse.New(conn, p)
+	reader := clickhouse.New(conn, p).WithWords(correlator.NewWords(rules.All()).List())
 	return func(ctx context.Context, kind, id string) (n int, err error) {
 		mark, err := reader.Mark(ctx)
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -24,14 +25,14 @@ func truthCommand() *cobra.Command {
 incidents.jsonl (python3 runs it, into a folder of its own that is removed again).`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, folders []string) error {
-			return tellTruth(cmd.OutOrStdout(), folders, all)
+			return tellTruth(cmd.Context(), cmd.OutOrStdout(), folders, all)
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "print every answer, not only those that are not right")
 	return c
 }
 
-func tellTruth(out io.Writer, folders []string, all bool) error {
+func tellTruth(ctx context.Context, out io.Writer, folders []string, all bool) error {
 	p, err := profile.Load("")
 	if err != nil {
 		return err
@@ -40,7 +41,7 @@ func tellTruth(out io.Writer, folders []string, all bool) error {
 	_, _ = fmt.Fprintln(table, truth.Header)
 	var total truth.Score
 	for _, folder := range folders {
-		c, err := openCorpus(folder)
+		c, err := openCorpus(ctx, folder)
 		if err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func tellTruth(out io.Writer, folders []string, all bool) error {
 }
 
 // openCorpus opens a folder as it is, or what its build.py makes.
-func openCorpus(folder string) (truth.Corpus, error) {
+func openCorpus(ctx context.Context, folder string) (truth.Corpus, error) {
 	build, incidents := filepath.Join(folder, "build.py"), filepath.Join(folder, "incidents.jsonl")
 	if _, err := os.Stat(build); err != nil {
 		return truth.Open(folder)
@@ -71,7 +72,7 @@ func openCorpus(folder string) (truth.Corpus, error) {
 		return truth.Corpus{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if said, err := exec.Command("python3", build, dir, incidents).CombinedOutput(); err != nil {
+	if said, err := exec.CommandContext(ctx, "python3", build, dir, incidents).CombinedOutput(); err != nil {
 		return truth.Corpus{}, fmt.Errorf("make stories of %s: %w: %s", incidents, err, said)
 	}
 	c, err := truth.Open(dir)

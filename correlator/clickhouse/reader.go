@@ -25,20 +25,28 @@ const (
 )
 
 // around is how much of a node's and of the platform's telemetry is read before and after.
-const around = 5 * time.Minute
+const around = 10 * time.Minute
 
 // Reader is a store as a query.Store.
 type Reader struct {
 	conn    driver.Conn
 	profile *profile.Profile
 	limits  Limits
+	words   []string // see WithWords
 
 	cache *durationCache
 }
 
 // New reads from an open store; profile says which identifiers stand in a record.
 func New(conn driver.Conn, p *profile.Profile) *Reader {
-	return &Reader{conn, p, DefaultLimits(), &durationCache{}}
+	return &Reader{conn: conn, profile: p, limits: DefaultLimits(), cache: &durationCache{}}
+}
+
+// WithWords gives a reader that reads what belongs to nobody and holds one of these words, in lower case, whatever its severity is.
+func (l *Reader) WithWords(words []string) *Reader {
+	out := *l
+	out.words = words
+	return &out
 }
 
 var _ query.Store = (*Reader)(nil)
@@ -152,8 +160,15 @@ func (l *Reader) recordSet(ctx context.Context, allocation string, asOf int64) (
 			s.Records = append(s.Records, more...)
 		}
 	}
-	for _, query := range []string{"context", "heartbeats"} {
-		more, err := l.records(ctx, query, params{"from": moment(from), "to": moment(to), "as_of": moment(until), "most": maxContext})
+	for _, query := range []string{"context", "heartbeats", "rollouts"} {
+		p := params{"from": moment(from), "to": moment(to), "as_of": moment(until), "most": maxContext}
+		switch query {
+		case "context":
+			bindWords(p, l.words)
+		case "rollouts":
+			p["from"] = moment(from - int64(rolloutsBefore))
+		}
+		more, err := l.records(ctx, query, p)
 		if err != nil {
 			return nil, err
 		}
@@ -161,6 +176,21 @@ func (l *Reader) recordSet(ctx context.Context, allocation string, asOf int64) (
 	}
 	s.Records = unique(s.Records)
 	return s, nil
+}
+
+// rolloutsBefore is how long before a story's first record a rollout may be cited.
+const rolloutsBefore = 2 * time.Hour
+
+// searchedAtOnce is how many words the engine looks for in one pass.
+const searchedAtOnce = 255
+
+// bindWords puts the words into the three lists that context.sql has. What is beyond is not looked for, which a test of the rules
+// holds off.
+func bindWords(p params, words []string) {
+	for _, name := range []string{"words", "words_2", "words_3"} {
+		n := min(len(words), searchedAtOnce)
+		p[name], words = list(words[:n]), words[n:]
+	}
 }
 
 // nodes are those that links name, and those that the allocation's records do: a task says where it is done, and binds nobody to it.

@@ -18,6 +18,7 @@ import (
 type WorkingSet struct {
 	profile *profile.Profile
 	rules   []correlator.Rule
+	words   *correlator.Words // what makes a record of any severity worth keeping
 	bounds  Bounds
 	index   *identity.Index
 	now     int64
@@ -51,7 +52,7 @@ type entry struct {
 // NewWorkingSet gives an empty working set.
 func NewWorkingSet(p *profile.Profile, rules []correlator.Rule, bounds Bounds) *WorkingSet {
 	return &WorkingSet{
-		profile: p, rules: rules, bounds: bounds,
+		profile: p, rules: rules, words: correlator.NewWords(rules), bounds: bounds,
 		index:  identity.New(identity.Options{SharedNodes: p.SharedNodes, MaxSubjects: bounds.Subjects, Forget: true}),
 		events: map[string]*correlator.Event{}, entries: map[string]*entry{}, nodeLines: map[string][]*correlator.Event{}, heartbeats: map[heartbeat]int{},
 		touched: map[string]bool{}, hints: map[string]bool{}, liveness: correlator.NewLiveness(),

@@ -33,7 +33,7 @@ func (w *WorkingSet) keepUnattributed(e *correlator.Event) {
 		if w.heartbeats[b]++; w.heartbeats[b] <= 2 {
 			w.context = append(w.context, e)
 		}
-	case e.TellsOfFailure(), e.Is(semconv.EventDeploy), e.Is(semconv.EventAudit):
+	case e.TellsOfFailure(), e.Is(semconv.EventDeploy), e.Is(semconv.EventAudit), !e.IsEvent() && w.words.In(e):
 		w.context = append(w.context, e)
 		w.invalidate(e)
 	}
@@ -88,6 +88,9 @@ func (w *WorkingSet) Invalidated() Invalidation {
 // contextMargin is how long before and after an allocation's own records others may be cited.
 const contextMargin = int64(10 * time.Minute)
 
+// changeMargin is how long before them a rollout may be cited: what it broke may be asked for late.
+const changeMargin = int64(2 * time.Hour)
+
 // around are the unattributed records that a case may cite, in order of time: what any case may, and what its nodes said.
 func (w *WorkingSet) around(own []*correlator.Event) []*correlator.Event {
 	from, to := own[0].At, own[0].EndAt()
@@ -103,7 +106,8 @@ func (w *WorkingSet) around(own []*correlator.Event) []*correlator.Event {
 	var out []*correlator.Event
 	add := func(list []*correlator.Event) {
 		for _, e := range list {
-			if e.At >= from && e.At <= to && !seen[e] {
+			within := e.At >= from || e.At >= from-changeMargin && e.Is(semconv.EventDeploy)
+			if within && e.At <= to && !seen[e] {
 				seen[e] = true
 				out = append(out, e)
 			}

@@ -23,6 +23,11 @@ func All() []correlator.Rule {
 	out = append(out, orphan()...)
 	out = append(out, overdue()...)
 	out = append(out, hop()...)
+	out = append(out, handoff()...)
+	out = append(out, answer()...)
+	out = append(out, poll()...)
+	out = append(out, change()...)
+	out = append(out, testimony()...)
 	out = append(out, first()...)
 	for i := range out {
 		out[i] = withComplaint(out[i])

@@ -113,12 +113,16 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 				return nil
 			}
 		}
-		return find(c, t)
+		found := find(c, t)
+		for i := range found { // it took the request and owes the answer: what it waited for it does not say
+			found[i].Weight, found[i].Directness = correlator.Generic, correlator.Caller
+		}
+		return found
 	}
 }
 
 func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Hearsay, Certain: false}
+	ev := correlator.Evidence{Weight: correlator.Generic, Directness: correlator.Hearsay, Certain: true}
 	unreached := map[string]bool{} // requests of which the API says that it could not reach somebody
 	gone := refusing(c.Failures(t))
 	for _, e := range c.Failures(t) {

@@ -40,7 +40,7 @@ func overdue() []correlator.Rule {
 				return nil
 			}
 			ev := correlator.Evidence{
-				Rule: t.Owes + ".overdue", Layer: t.Owes, Mechanism: "overdue", Weight: correlator.Telling, Directness: correlator.Caller,
+				Rule: t.Owes + ".overdue", Layer: t.Owes, Mechanism: "overdue", Weight: correlator.Generic, Directness: correlator.Caller, Certain: true,
 				Records: append(append([]*correlator.Event(nil), t.Cites...), signs...), Onset: t.At,
 				Summary: t.What + " since " + correlator.Time(t.From).String() + ", and " + t.Owes + " is alive",
 			}

@@ -39,8 +39,15 @@ func provider() []correlator.Rule {
 			if last.Attr(semconv.ProviderExplanation) == "" && unclaimed(c, t) {
 				return nil
 			}
+			if holds(strings.ToLower(last.Attr(semconv.ProviderExplanation)), outOfPatience) {
+				return nil // it waited for somebody else, and says nothing of him
+			}
+			weight := correlator.Generic // it took the job and did not do it: why, it does not say
+			if last.Attr(semconv.ProviderExplanation) != "" {
+				weight = correlator.Telling
+			}
 			return []correlator.Evidence{{
-				Weight: correlator.Telling, Directness: directness, Certain: last.Attr(semconv.ProviderExplanation) != "",
+				Weight: weight, Directness: directness, Certain: true,
 				Records: t.Cites, Onset: last.At, Summary: t.What + quote(last),
 			}}
 		},
@@ -73,6 +80,9 @@ func unclaimed(c *correlator.Case, t *correlator.Trouble) bool {
 		return s != nil && s.Layer != semconv.LayerProvider
 	})
 }
+
+// outOfPatience are the words of a provider that waited for a machine, or for a part of itself, in vain.
+var outOfPatience = []string{"timed out", "timeout", "time-out", "did not respond", "no response", "gave up", "deadline"}
 
 // moment is what is written in one breath.
 const moment = int64(5 * time.Second)
@@ -133,5 +143,35 @@ func launchedTwice(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 			}}
 		}
 	}
-	return nil
+	return launchedUnnoted(c, t)
+}
+
+// alreadyThere are the words of a job that finds done what it was to do.
+var alreadyThere = []string{"already exists", "alreadyexists", "already in use", "conflict"}
+
+// launchedUnnoted finds a job that failed because what it was to make is there, and another job of the allocation that the
+// provider took before and whose launch the platform never noted.
+func launchedUnnoted(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	failed := t.Cites[0].Own(identity.ProviderJob)
+	var said, other *correlator.Event
+	for _, e := range c.Failures(t) {
+		if said == nil && e.Layer == semconv.LayerProvider && holds(e.Text, alreadyThere) {
+			said = e
+		}
+	}
+	for _, e := range c.Events {
+		job := e.Own(identity.ProviderJob)
+		noted := slices.ContainsFunc(c.Lifecycle.Jobs, func(j *correlator.Run) bool { return j.ID == job })
+		if job != "" && job != failed && !noted && !e.IsEvent() && e.Layer == semconv.LayerProvider && e.At < t.At {
+			other = e
+			break
+		}
+	}
+	if said == nil || other == nil {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Specific, Directness: correlator.Caller, Onset: other.At, Records: append([]*correlator.Event{other, said}, t.Cites...),
+		Summary: "job " + failed + " found done what " + other.Own(identity.ProviderJob) + " did, a job that the platform launched before and did not note" + quote(said),
+	}}
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,15 +18,18 @@ func refused() []correlator.Rule {
 		NextCheck:  "whether the service behind that address is deployed and running",
 		SafeAction: "start the service; do not restart its callers",
 		Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-			ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller, Certain: false}
+			ev := correlator.Evidence{Weight: correlator.Generic, Directness: correlator.Caller, Certain: true}
 			for _, e := range c.Failures(t) {
 				// A proxy that was refused by its back end is the ingress rules' matter.
 				if strings.Contains(e.Text, "connection refused") && e.Layer != semconv.LayerIngress && named(e) == nil {
 					ev.Records = append(ev.Records, e)
 				}
 			}
-			if len(ev.Records) == 0 || mute(c, t, ev.Records[0]) {
+			if len(ev.Records) == 0 || mute(c, t, ev.Records[0]) || endedOnRecord(c, t, ev.Records) {
 				return nil
+			}
+			if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !ofLoopback(e) }) {
+				ev.Rule, ev.Layer, ev.Mechanism = "client.config", semconv.LayerClient, "config" // he dialled his own machine
 			}
 			ev.Summary = "nothing listens at the address that was dialled" + quote(ev.Records[0])
 			return []correlator.Evidence{ev}
@@ -70,4 +74,22 @@ func mute(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bool {
 		}
 	}
 	return false
+}
+
+// ofLoopback says whether a record tells of a dial to the caller's own machine.
+func ofLoopback(e *correlator.Event) bool {
+	return holds(e.Text+" "+e.Attr(semconv.ServerAddress), []string{"127.0.0.1", "localhost", "[::1]"})
+}
+
+// endedOnRecord says whether somebody tells that the service which was dialled ended, or could not start: then it was
+// deployed, and why it does not run is known.
+func endedOnRecord(c *correlator.Case, t *correlator.Trouble, refused []*correlator.Event) bool {
+	dialled := ""
+	for _, e := range refused {
+		dialled = cmp.Or(dialled, correlator.LayerOfName(c.Profile, e.Attr(semconv.ServerAddress)), callee(c, e))
+	}
+	return slices.ContainsFunc(c.Beside(t), func(e *correlator.Event) bool {
+		s := hinted(e)
+		return s != nil && strings.HasPrefix(s.ID, "process.") && e.Party() != "" && (dialled == "" || e.Party() == dialled)
+	})
 }

@@ -9,11 +9,15 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/config"
+	"github.com/faultline-io/faultline/internal/needles"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 //go:embed signatures.yaml
 var signatureText []byte
+
+//go:embed vocabulary.yaml
+var vocabularyText []byte
 
 //go:embed wrappers.yaml
 var wrapperText []byte
@@ -29,28 +33,39 @@ type signature struct {
 	None       []string `yaml:"none"`
 	Emitter    []string `yaml:"emitter"`
 	Weight     string   `yaml:"weight"`
+	Info       bool     `yaml:"info"`
 	Summary    string   `yaml:"summary"`
 	NextCheck  string   `yaml:"next_check"`
 	SafeAction string   `yaml:"safe_action"`
+
+	family bool // a word of a whole family of programs: what one program means by it is less certain
 }
 
 // table is the parsed data; it is embedded, so an error is a mistake of the build, found by any test.
 var table = sync.OnceValue(func() (t struct {
 	signatures []signature
 	wrappers   []string
-	needles    *needles // of the signatures' words, by place in the table
+	needles    *needles.Set // of the signatures' words, by place in the table
 }) {
 	var err error
 	if t.signatures, err = config.Parse("signatures.yaml", signatureText, t.signatures); err != nil {
 		panic(err)
 	}
+	families, err := config.Parse("vocabulary.yaml", vocabularyText, []signature(nil))
+	if err != nil {
+		panic(err)
+	}
+	for _, s := range families {
+		s.family = true
+		t.signatures = append(t.signatures, s)
+	}
 	if t.wrappers, err = config.Parse("wrappers.yaml", wrapperText, t.wrappers); err != nil {
 		panic(err)
 	}
-	t.needles = &needles{}
+	t.needles = &needles.Set{}
 	for i := range t.signatures {
 		for _, w := range t.signatures[i].Any {
-			t.needles.add(w, i)
+			t.needles.Add(w, i)
 		}
 	}
 	return t
@@ -59,7 +74,7 @@ var table = sync.OnceValue(func() (t struct {
 // asking gives the places of the signatures of whose words one stands in the text, in the table's order.
 func asking(text string) []int {
 	var out []int
-	table().needles.in(text, func(i int) {
+	table().needles.In(text, func(i int) {
 		if !slices.Contains(out, i) {
 			out = append(out, i)
 		}
@@ -73,40 +88,116 @@ func signatures() []correlator.Rule {
 	var out []correlator.Rule
 	for i := range table().signatures {
 		s := &table().signatures[i]
+		layer := s.Layer
+		if layer == byParty {
+			layer = ""
+		}
 		out = append(out, correlator.Rule{
-			ID: s.ID, Layer: s.Layer, Mechanism: s.Mechanism, Looks: s.Looks, NextCheck: s.NextCheck, SafeAction: s.SafeAction,
+			Words: s.telling(), ID: s.ID, Layer: layer, Mechanism: s.Mechanism, Looks: s.Looks, NextCheck: s.NextCheck, SafeAction: s.SafeAction,
 			Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence { return s.find(c, t) },
 		})
 	}
 	return out
 }
 
-// find collects the failures around a trouble whose words name this cause.
-func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-	if !c.Profile.Knows(s.Layer) {
+// telling are the words that count at any severity.
+func (s *signature) telling() []string {
+	if !s.Info {
 		return nil
 	}
-	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Hearsay, Certain: true}
-	if s.Weight == "telling" {
-		ev.Weight = correlator.Telling
+	return s.Any
+}
+
+// byParty is the layer of a signature whose words name no layer: they count against whoever says them of itself, or
+// against whom a watcher says them of.
+const byParty = "party"
+
+// owner is the layer that a record of this signature speaks against, "" where it names nobody.
+func (s *signature) owner(c *correlator.Case, e *correlator.Event) string {
+	layer := s.Layer
+	if layer == byParty {
+		if c.Profile.FirstFailure() {
+			return "" // among peers a process ends where the step that it did failed
+		}
+		layer = e.Party()
 	}
+	if !c.Profile.Knows(layer) || layer == semconv.LayerClient {
+		return ""
+	}
+	return layer
+}
+
+// find collects what around a trouble names this cause: of the failures that concern it, or, where none of them does,
+// of what was said beside it.
+func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	told := wordsOf(c, t)
+	var owners []string
+	for _, list := range [][]*correlator.Event{told.failures[s], told.quiet[s], told.beside[s]} {
+		for _, e := range list {
+			if o := s.owner(c, e); o != "" && !slices.Contains(owners, o) {
+				owners = append(owners, o)
+			}
+		}
+	}
+	var out []correlator.Evidence
+	for _, o := range owners {
+		out = append(out, s.findOf(c, t, told, o)...)
+	}
+	return out
+}
+
+// findOf is find for one owner.
+func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *words, owner string) []correlator.Evidence {
+	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Hearsay, Certain: true, Layer: owner, Rule: s.ID}
+	if s.Layer == byParty {
+		ev.Rule = owner + "." + s.Mechanism
+	}
+	switch s.Weight {
+	case "telling":
+		ev.Weight, ev.Certain = correlator.Telling, !s.family
+	case "generic":
+		ev.Weight, ev.Certain = correlator.Generic, false
+	}
+	again := false
 	for _, e := range told.failures[s] {
+		if s.owner(c, e) != owner {
+			continue
+		}
 		if madeGood(c, t, e) {
+			again = true
 			continue
 		}
 		ev.Records = append(ev.Records, e)
 		ev.Directness = min(ev.Directness, s.directness(e))
 	}
 	for _, e := range told.quiet[s] {
-		if e.Layer == s.Layer {
+		if e.Layer == owner {
 			ev.Records = append(ev.Records, e)
 			ev.Directness = correlator.Itself
 		}
 	}
+	direct := len(ev.Records) > 0
+	if again && !direct {
+		return nil // what others met at that time this allocation got over
+	}
+	ev.Beside = !direct
+	for _, e := range told.beside[s] {
+		if s.owner(c, e) == owner { // without them, too, nobody would blame that layer
+			ev.Records = append(ev.Records, e)
+			if !direct {
+				ev.Directness = min(ev.Directness, s.directness(e))
+				ev.Beside = ev.Beside && !c.Own(e, t)
+			}
+		}
+	}
+	if ev.Beside {
+		ev.Certain = false
+		ev.Weight-- // that it was said at that time is not that it is why
+	}
 	if len(ev.Records) == 0 {
 		return nil
 	}
+	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
 	s.ownWord(c, t, &ev)
 	ev.Summary = s.Summary + quote(witness(ev.Records))
 	ev.Onset = ev.Records[0].At
@@ -124,10 +215,10 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 	case "db.pool":
 		ev = heldByLock(c, ev)
 	case "cert.unknown_ca", "cert.wrong_name":
-		ev.Rule, ev.Layer, ev.Mechanism = s.ID, s.Layer, s.Mechanism
+		ev.Mechanism = s.Mechanism
 		ev = byRollout(c, ev, "cert", "cert", "-ca", "/ca", "ca-", "tls", "trust", "pki")
 	case "workflow.nondeterminism":
-		ev.Rule, ev.Layer, ev.Mechanism = s.ID, s.Layer, s.Mechanism
+		ev.Mechanism = s.Mechanism
 		ev = byRollout(c, ev, "code", "worker", "provisioner", "operator", "workflow", "temporal")
 	}
 	return []correlator.Evidence{ev}
@@ -146,29 +237,45 @@ func conclusive(e *correlator.Event) bool {
 
 // words are the records around a trouble, by the cause that they name.
 type words struct {
-	failures, quiet map[*signature][]*correlator.Event
+	failures, quiet, beside map[*signature][]*correlator.Event
 }
 
 func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 	return t.Memo(func() any {
-		w := &words{map[*signature][]*correlator.Event{}, map[*signature][]*correlator.Event{}}
+		w := &words{map[*signature][]*correlator.Event{}, map[*signature][]*correlator.Event{}, map[*signature][]*correlator.Event{}}
+		known := map[*correlator.Event]bool{}
 		for _, e := range c.Failures(t) {
-			if s := named(e); s != nil {
+			known[e] = true
+			if s := hinted(e); s != nil {
 				w.failures[s] = append(w.failures[s], e)
 			}
 		}
 		for _, e := range c.Quiet(t) {
-			if s := named(e); s != nil {
+			known[e] = true
+			if s := hinted(e); s != nil {
 				w.quiet[s] = append(w.quiet[s], e)
+			}
+		}
+		for _, e := range c.Beside(t) {
+			if s := hinted(e); !known[e] && s != nil && (s.Info || e.Failed()) {
+				w.beside[s] = append(w.beside[s], e)
 			}
 		}
 		return w
 	}).(*words)
 }
 
-// named is the signature that a record's words name, nil where they name none. In a chain of wrapped
-// errors the deepest speaks; of several lines, the cause that stands first in the table.
+// named is the signature that a record's words name, nil where they name none or one that says little.
 func named(e *correlator.Event) *signature {
+	if s := hinted(e); s != nil && s.Weight != "generic" {
+		return s
+	}
+	return nil
+}
+
+// hinted is the signature that a record's words name, be it one that says little. In a chain of wrapped
+// errors the deepest speaks; of several lines, the cause that stands first in the table.
+func hinted(e *correlator.Event) *signature {
 	return e.Memo(func(e *correlator.Event) any { return read(e) }).(*signature)
 }
 
@@ -220,7 +327,7 @@ func (s *signature) matches(e *correlator.Event, line string) int {
 // maySpeak says whether the words count from who says them: by the emitter's layer, or by that of the component which
 // a watcher speaks of.
 func (s *signature) maySpeak(e *correlator.Event) bool {
-	return len(s.Emitter) == 0 || slices.Contains(s.Emitter, e.Layer) || slices.Contains(s.Emitter, e.Party())
+	return len(s.Emitter) == 0 || slices.Contains(s.Emitter, e.Party())
 }
 
 // wrapper says whether a record only repeats that something failed further on.

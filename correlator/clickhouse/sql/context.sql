@@ -1,8 +1,10 @@
--- What belongs to nobody and may be cited: complaints, rollouts, hands of operators.
+-- What belongs to nobody and may be cited: complaints, hands of operators, and lines of any severity that hold a telling word.
 SELECT {{template "record_columns"}}
 FROM events
 WHERE allocation_id = ''
-  AND (severity >= 13 OR name IN ('deploy.change', 'audit.action'))
+  AND (severity >= 13 OR name = 'audit.action'
+       OR name = '' AND (multiSearchAny(lowerUTF8(body), {words:Array(String)}) OR multiSearchAny(lowerUTF8(body), {words_2:Array(String)})
+                     OR multiSearchAny(lowerUTF8(body), {words_3:Array(String)})))
   AND time >= {from:DateTime64(9, 'UTC')} AND time <= {to:DateTime64(9, 'UTC')}
   AND minute >= intDiv(toUnixTimestamp64Nano({from:DateTime64(9, 'UTC')}), 60000000000)
   AND minute <= intDiv(toUnixTimestamp64Nano({to:DateTime64(9, 'UTC')}), 60000000000)

@@ -1,11 +1,11 @@
-package rules
+// Package needles finds which of many words stand in a text, in one pass over it.
+package needles
 
 import "strings"
 
-// needles finds which of many words stand in a text in one pass over it, by the first three bytes of a word.
-// Hundreds of words are looked for in every line that tells of a failure; asking for one after the other costs
-// more than all else that the judge does.
-type needles struct {
+// Set is a number of words, each with its owner. Words are found by their first three bytes: hundreds of them are looked for in
+// every line that tells of a failure, and asking for one after the other costs more than all else that the judge does.
+type Set struct {
 	byHead map[[headBytes]byte][]needle
 	heads  [1 << 12]bool // by hash of a head: most places of a text begin no word
 	short  []needle      // words of fewer bytes than a head
@@ -18,7 +18,8 @@ type needle struct {
 	owner int
 }
 
-func (n *needles) add(word string, owner int) {
+// Add puts a word in.
+func (n *Set) Add(word string, owner int) {
 	if len(word) < headBytes {
 		n.short = append(n.short, needle{word, owner})
 		return
@@ -33,8 +34,8 @@ func (n *needles) add(word string, owner int) {
 
 func hashOf(a, b, c byte) uint16 { return (uint16(a)<<7 ^ uint16(b)<<4 ^ uint16(c)) & (1<<12 - 1) }
 
-// in calls found with the owner of every word that stands in the text, once for each place.
-func (n *needles) in(text string, found func(owner int)) {
+// In calls found with the owner of every word that stands in the text, once for each place.
+func (n *Set) In(text string, found func(owner int)) {
 	for i := 0; i+headBytes <= len(text); i++ {
 		if !n.heads[hashOf(text[i], text[i+1], text[i+2])] {
 			continue

@@ -1,0 +1,54 @@
+package correlator
+
+import (
+	"slices"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// besideTime is how long before a step began something may have been said that explains it.
+const besideTime = int64(10 * time.Minute)
+
+// Beside lists, in order, the plain records around a trouble that belong to no other allocation and to no other node: the
+// allocation's own of any severity, and those under nobody's identifiers. What they say may be why; that they stand
+// beside the trouble proves nothing.
+func (c *Case) Beside(t *Trouble) []*Event {
+	if list, ok := c.beside[t]; ok {
+		return list
+	}
+	if c.Profile.FirstFailure() {
+		return nil // among peers everybody speaks of everybody's work
+	}
+	var out []*Event
+	c.Each(t.From-besideTime, t.At+skew, func(e *Event) {
+		if told := !e.IsEvent() || !isLifecycle(e.Name); told && e.Text != "" && c.near(e, t) {
+			out = append(out, e)
+		}
+	})
+	if c.beside == nil {
+		c.beside = map[*Trouble][]*Event{}
+	}
+	c.beside[t] = out
+	return out
+}
+
+// near says whether a record may concern a trouble by where it comes from: not another node's, nor another node
+// instance's, and of a machine only of one that works for the allocation.
+func (c *Case) near(e *Event, t *Trouble) bool {
+	if e.Node != "" || e.Party() == semconv.LayerNode || e.Party() == semconv.LayerNodeAgent {
+		return c.ours(e, t) && !c.otherInstance(e, t)
+	}
+	return true
+}
+
+// Own says whether a record is the allocation's own, or of a node that works for it.
+func (c *Case) Own(e *Event, t *Trouble) bool { return e.Allocation == c.ID || c.ours(e, t) }
+
+// ours says whether a record speaks of a node that works for the allocation.
+func (c *Case) ours(e *Event, t *Trouble) bool {
+	if t.Node != "" {
+		return Names(e, t.Node)
+	}
+	return slices.ContainsFunc(c.Lifecycle.Nodes, func(n string) bool { return Names(e, n) })
+}

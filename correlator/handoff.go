@@ -1,0 +1,126 @@
+package correlator
+
+import (
+	"strings"
+
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// Handoff is one order on its way: who asked whom for what, and how far it is proven to have come.
+type Handoff struct {
+	From, To string // layers
+	What     string // for people: "provider job aap/prod/job/7"
+	State    HandoffState
+	At       int64    // when that state was proven
+	Proof    []*Event // what proves it, in order
+}
+
+// HandoffState is how far an order is proven to have come.
+type HandoffState string
+
+// The states, in the order in which an order comes through them. Answered and Refused are its ends.
+const (
+	HandoffSent     HandoffState = "sent"
+	HandoffAccepted HandoffState = "accepted"
+	HandoffAtWork   HandoffState = "at_work"
+	HandoffAnswered HandoffState = "answered"
+	HandoffRefused  HandoffState = "refused"
+)
+
+// Open says whether whoever was asked still owes an answer.
+func (h *Handoff) Open() bool { return h.State == HandoffAccepted || h.State == HandoffAtWork }
+
+// Handoffs lists the orders of an allocation as they stood at a time, from the outbox inwards: rows of the outbox, runs of
+// workflows, provider jobs, tasks. What had not begun by then is not listed.
+func (c *Case) Handoffs(at int64) []Handoff {
+	var out []Handoff
+	for _, o := range c.Lifecycle.Outbox {
+		if change := o.at(at); change != nil {
+			h := Handoff{From: semconv.LayerAPI, To: semconv.LayerOutbox, What: "outbox record " + o.ID, State: HandoffAccepted, At: change.At, Proof: []*Event{change.Event}}
+			if change.To == semconv.Published {
+				h.State = HandoffAnswered
+			}
+			out = append(out, h)
+		}
+	}
+	for _, w := range c.Lifecycle.Workflows {
+		if change := w.at(at); change != nil {
+			h := Handoff{From: semconv.LayerOutbox, To: semconv.LayerWorkflow, What: "workflow " + w.ID, State: HandoffAtWork, At: change.At, Proof: []*Event{change.Event}}
+			switch change.To {
+			case semconv.Scheduled:
+				h.State = HandoffSent
+			case semconv.Running, semconv.Waiting, semconv.CancelRequested:
+			default:
+				h.State = HandoffAnswered
+			}
+			out = append(out, h)
+		}
+	}
+	for _, j := range c.Lifecycle.Jobs {
+		if h, ok := c.jobHandoff(j, at); ok {
+			out = append(out, h)
+		}
+	}
+	for _, a := range c.Lifecycle.Tasks {
+		if h, ok := taskHandoff(a, at); ok {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// Frontier is the last order that was accepted and not answered at a time, nil where there is none: whoever holds it owes
+// the answer.
+func (c *Case) Frontier(at int64) *Handoff {
+	all := c.Handoffs(at)
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].Open() {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// jobHandoff is how far a provider's job had come. Its being asked after with success shows it at work.
+func (c *Case) jobHandoff(j *Run, at int64) (Handoff, bool) {
+	change := j.at(at)
+	if change == nil {
+		return Handoff{}, false
+	}
+	h := Handoff{From: semconv.LayerWorkflow, To: semconv.LayerProvider, What: "provider job " + j.ID, State: HandoffAccepted, At: change.At, Proof: []*Event{change.Event}}
+	switch {
+	case jobOver(change.To):
+		h.State = HandoffAnswered
+	case strings.EqualFold(change.To, "running"):
+		h.State = HandoffAtWork
+	}
+	for _, e := range c.lookup(indexKey{namedEvent, "", semconv.EventProviderPoll}).own {
+		if h.Open() && e.At > change.At && e.At <= at && e.Own(identity.ProviderJob) == j.ID && e.Attr(semconv.PollOK) == "true" {
+			h.State, h.At, h.Proof = HandoffAtWork, e.At, []*Event{change.Event, e}
+		}
+	}
+	return h, true
+}
+
+// taskHandoff is how far a task had come.
+func taskHandoff(a *Attempt, at int64) (Handoff, bool) {
+	h := Handoff{From: semconv.LayerWorkflow, To: semconv.LayerNodeAgent, What: join("task", a.Task, parenthesis(a.Type))}
+	for _, step := range []struct {
+		event *Event
+		state HandoffState
+	}{{a.Queued, HandoffSent}, {a.Taken, HandoffAccepted}, {a.Over, HandoffAnswered}} {
+		if step.event != nil && step.event.At <= at {
+			h.State, h.At, h.Proof = step.state, step.event.At, append(h.Proof, step.event)
+		}
+	}
+	for _, s := range a.Signs {
+		if s.To() == semconv.Rejected && s.At <= at {
+			h.State, h.At, h.Proof = HandoffRefused, s.At, append(h.Proof, s)
+		}
+		if h.State == HandoffAccepted && s.At <= at && s.At > h.At {
+			h.State, h.At, h.Proof = HandoffAtWork, s.At, append(h.Proof, s)
+		}
+	}
+	return h, h.State != ""
+}

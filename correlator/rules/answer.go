@@ -1,0 +1,106 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// answer compares what a caller got with what the called says that it gave, in one trace.
+func answer() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "ingress.answer_lost", Layer: semconv.LayerIngress, Mechanism: "answer_lost",
+		Looks:      "a call that the called answered, and that the proxy in between made an error of",
+		NextCheck:  "what the proxy says of the back end's answer: its size, its headers, its protocol",
+		SafeAction: "correct the proxy's limit or protocol; what was asked for was done",
+		Find:       answerLost,
+	}, {
+		ID: "caller.patience", Mechanism: "patience",
+		Looks:      "a caller that hung up before the called was done, which then was done without an error",
+		NextCheck:  "the caller's own time-out, beside what such calls take",
+		SafeAction: "raise the caller's time-out; what was asked for was done",
+		Find:       hungUpEarly,
+	}}
+}
+
+// call is what one trace shows of one call.
+type call struct {
+	caller *correlator.Event // the failure of who asked
+	proxy  *correlator.Event // an error that a proxy gave
+	done   *correlator.Event // the called's own success
+}
+
+// callsOf gathers, by trace, the failed calls around a trouble of which the called tells that they went well.
+func callsOf(c *correlator.Case, t *correlator.Trouble) []*call {
+	by := map[string]*call{}
+	var out []*call
+	for _, e := range c.Failures(t) {
+		if e.TraceID == "" || e.IsEvent() {
+			continue
+		}
+		k := by[e.TraceID]
+		if k == nil {
+			k = &call{}
+			by[e.TraceID] = k
+			out = append(out, k)
+		}
+		switch {
+		case e.Layer == semconv.LayerIngress && e.HTTP.Status >= 500:
+			k.proxy = e
+		case e.Signal == record.Span && (e.SpanKind == "client" || e.Layer == semconv.LayerClient):
+			if k.caller == nil || e.At < k.caller.At {
+				k.caller = e
+			}
+		}
+	}
+	for _, e := range c.Quiet(t) {
+		k := by[e.TraceID]
+		if k == nil || e.Signal != record.Span || e.SpanKind == "client" || e.Status == "error" || e.HTTP.Status >= 400 || e.GRPCFailed() {
+			continue
+		}
+		if k.caller != nil && correlator.Onward(k.caller.Layer, e.Layer) && e.Layer != semconv.LayerIngress {
+			k.done = e
+		}
+	}
+	return out
+}
+
+func answerLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Itself, Certain: true}
+	for _, k := range callsOf(c, t) {
+		if k.proxy != nil && k.done != nil && k.done.EndAt() <= k.proxy.EndAt()+moment && !flagged(k.proxy.HTTP, "UT", "DC") && k.proxy.HTTP.Status != 504 {
+			ev.Records = append(ev.Records, k.caller, k.done, k.proxy)
+		}
+	}
+	if len(ev.Records) == 0 {
+		return nil
+	}
+	ev.Summary = ev.Records[1].Layer + " answered, and the proxy in between made an error of it" + quote(ev.Records[2])
+	return []correlator.Evidence{ev}
+}
+
+// tooLate are the words of a caller whose own time was over.
+var tooLate = []string{"deadline", "timeout", "timed out", "time-out", "hung up", "context canceled"}
+
+func hungUpEarly(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Itself, Certain: false}
+	for _, k := range callsOf(c, t) {
+		if k.caller == nil || k.done == nil || k.proxy != nil || k.done.EndAt() <= k.caller.EndAt() || k.caller.HTTP.Status != 0 {
+			continue
+		}
+		code := strings.ToLower(k.caller.Attr(semconv.RPCGRPCStatus))
+		if code != "4" && code != "deadline_exceeded" && code != "1" && !holds(k.caller.Text, tooLate) {
+			continue
+		}
+		ev.Layer = k.caller.Layer
+		ev.Records = append(ev.Records, k.caller, k.done)
+	}
+	if len(ev.Records) == 0 || !c.Profile.Knows(ev.Layer) {
+		return nil
+	}
+	ev.Rule = ev.Layer + ".patience"
+	ev.Summary = ev.Layer + " hung up before " + ev.Records[1].Layer + " was done, which then was done" + quote(ev.Records[0])
+	return []correlator.Evidence{ev}
+}

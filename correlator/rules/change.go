@@ -1,0 +1,139 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// change reads what was rolled out on the way of a step before it failed.
+func change() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "deploy.change", Layer: semconv.LayerDeploy, Mechanism: "change",
+		Looks:      "a rollout on the step's way, and from then on complaints of something that does not fit, or a cure by its undoing",
+		NextCheck:  "what that rollout changed",
+		SafeAction: "roll it back, or complete it on the other side",
+		Find:       brokenBy,
+	}}
+}
+
+// changed is how long before the first complaint a rollout may lie and still be why things do not fit: what it broke may be
+// asked for the first time later.
+const changed = 2 * time.Hour
+
+// misfits are the words of something that does not fit: another name, form, version or place than the one that is asked for.
+var misfits = []string{
+	"not found", "failed to find", "no matches for", "no such", "does not exist", "doesn't exist", "unknown", "unsupported", "not supported", "unrecognized", "unrecognised", "undefined", "unexpected",
+	"missing", "mismatch", "incompatible", "deprecated", "no longer", "invalid", "cannot find", "could not find", "required", "not allowed", "schema", "malformed", "wrong", "failed to decode", "failed to parse", "deserializ", "unmarshal",
+	"expected", "version",
+}
+
+func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if c.Profile.FirstFailure() {
+		return nil
+	}
+	failures := plainFailures(c, t)
+	if len(failures) == 0 {
+		return curedBy(c, t, nil)
+	}
+	first := failures[0]
+	for _, e := range failures {
+		if e.At < first.At {
+			first = e
+		}
+	}
+	var found *correlator.Event
+	var complaints []*correlator.Event
+	c.EachEvent(semconv.EventDeploy, first.At-int64(changed), first.At+moment, func(e *correlator.Event) {
+		if said := complaintsOf(c, t, e, failures); len(said) > 0 {
+			found, complaints = e, said
+		}
+	})
+	if found == nil {
+		return curedBy(c, t, failures)
+	}
+	ev := correlator.Evidence{
+		Weight: correlator.Telling, Directness: correlator.Caller, Onset: found.At,
+		Records: append([]*correlator.Event{found}, complaints...),
+		Summary: "since the rollout of " + what(found) + " something does not fit" + quote(witness(complaints)),
+	}
+	if undone := undoing(c, found, t); undone != nil {
+		ev.Records, ev.Certain, ev.Directness = append(ev.Records, undone), true, correlator.Itself
+		ev.Summary += ", until it was undone at " + correlator.Time(undone.At).String()
+	}
+	return []correlator.Evidence{ev}
+}
+
+// curedBy finds a rollout before the step, by whoever owed it, that was undone before a later attempt succeeded: whatever
+// it broke, its undoing mended it.
+func curedBy(c *correlator.Case, t *correlator.Trouble, failures []*correlator.Event) []correlator.Evidence {
+	if t.Cleared == 0 {
+		return nil
+	}
+	var found, undone *correlator.Event
+	c.EachEvent(semconv.EventDeploy, t.From-int64(changed), t.At, func(e *correlator.Event) {
+		layer := correlator.LayerOfName(c.Profile, e.Attr(semconv.Component))
+		about := layer != "" && (layer == t.Owes || slices.ContainsFunc(failures, func(f *correlator.Event) bool { return f.Party() == layer || callee(c, f) == layer }))
+		if u := undoing(c, e, t); u != nil && u.At > t.From && about {
+			found, undone = e, u
+		}
+	})
+	if found == nil {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: found.At, Records: append([]*correlator.Event{found, undone}, t.Cites...),
+		Summary: t.What + " after the rollout of " + what(found) + ", and what came after its undoing at " + correlator.Time(undone.At).String() + " succeeded",
+	}}
+}
+
+// plainFailures are the failures around a trouble that are no lifecycle events.
+func plainFailures(c *correlator.Case, t *correlator.Trouble) []*correlator.Event {
+	var out []*correlator.Event
+	for _, e := range c.Failures(t) {
+		if !e.IsEvent() && e.At >= t.From-skewOfClocks {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// skewOfClocks is how far two clocks may lie apart.
+const skewOfClocks = int64(30 * time.Second)
+
+// complaintsOf are the failures since a rollout that tell of a misfit with what it rolled out: of its component, or by it.
+func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator.Event, failures []*correlator.Event) []*correlator.Event {
+	name := strings.ToLower(rollout.Attr(semconv.Component))
+	layer := correlator.LayerOfName(c.Profile, name)
+	var out []*correlator.Event
+	for _, e := range failures {
+		if e.At < rollout.At-moment || e.Layer == semconv.LayerClient || !holds(e.Text, misfits) || wrapper(e) {
+			continue
+		}
+		if layer != "" && (e.Party() == layer || callee(c, e) == layer || t.Owes == layer) || len(name) > 3 && strings.Contains(e.Text+" "+strings.ToLower(e.Service), name) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// undoing is the rollout of the same component that brought back what was there before, and after which it works again.
+func undoing(c *correlator.Case, rollout *correlator.Event, t *correlator.Trouble) (undone *correlator.Event) {
+	if t.Cleared == 0 {
+		return nil
+	}
+	c.EachEvent(semconv.EventDeploy, rollout.At+1, t.Cleared, func(e *correlator.Event) {
+		if e.Attr(semconv.Component) == rollout.Attr(semconv.Component) && e.To() != "" && e.To() == rollout.Attr(semconv.From) {
+			undone = e
+		}
+	})
+	return undone
+}
+
+// what names what a rollout brought.
+func what(e *correlator.Event) string {
+	return strings.TrimSpace(e.Attr(semconv.Component) + " " + strings.TrimSpace(e.Attr(semconv.Version)+" "+e.Attr(semconv.Config)))
+}

@@ -1,0 +1,141 @@
+package rules
+
+import (
+	"strings"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// handoff blames by how far an order came, where nobody says what went wrong.
+func handoff() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "handoff.owed", Mechanism: "overdue",
+		Looks:      "an order that was accepted and not answered when the platform gave up, by the last hop that is proven to have it",
+		NextCheck:  "what that party did with the order since it took it",
+		SafeAction: "look before anything is restarted: the step may have been done and its record be late",
+		Find:       owedAnswer,
+	}, {
+		ID: "workflow.patience", Layer: semconv.LayerWorkflow, Mechanism: "patience",
+		Looks:      "work that was given up while it was done, and that came to its end afterwards",
+		NextCheck:  "how long such steps take, and the time-out of who gave up",
+		SafeAction: "raise the time-out; adopt what was made",
+		Find:       impatient,
+	}, {
+		ID: "handoff.no_answer", Mechanism: "no_answer",
+		Looks:      "a call that was connected and never answered, by the words of who called, and a called that is alive",
+		NextCheck:  "what the called did with the request since it took it",
+		SafeAction: "the caller needs nothing",
+		Find:       noAnswer,
+	}, {
+		ID: "workflow.asks_no_more", Layer: semconv.LayerWorkflow, Mechanism: "stuck",
+		Looks:      "a provider's job that the platform asked after regularly, and no more, while it goes on asking after others",
+		NextCheck:  "what the workflow waits for since its last question",
+		SafeAction: "the provider needs nothing; let the workflow ask again",
+		Find:       stoppedAsking,
+	}}
+}
+
+// awaited are the words of a caller that was connected, had sent its request, and waited for the answer (Python, Java,
+// nginx). Go's "awaiting headers" is not among them: it says so of a dial, too.
+var awaited = []string{"read timed out", "readtimeout", "reading response header", "sockettimeoutexception: read", "waiting for response", "awaiting reply"}
+
+// noAnswer blames who was connected to: the order arrived, and was not answered.
+func noAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	ev := correlator.Evidence{Mechanism: "no_answer", Weight: correlator.Generic, Directness: correlator.Caller}
+	for _, e := range c.Failures(t) {
+		if e.IsEvent() || e.Layer == semconv.LayerClient || e.Layer == semconv.LayerNodeAgent || !holds(e.Text, awaited) || named(e) != nil {
+			continue
+		}
+		if l := callee(c, e); l != "" && (ev.Layer == "" || ev.Layer == l) {
+			ev.Layer = l
+			ev.Records = append(ev.Records, e)
+		}
+	}
+	if len(ev.Records) == 0 {
+		return nil
+	}
+	ev.Rule = ev.Layer + ".no_answer"
+	ev.Summary = ev.Layer + " was reached and did not answer" + quote(witness(ev.Records))
+	alive := c.AliveBetween(ev.Layer, t.From-recently, t.At+skewOfClocks)
+	if alive == nil {
+		return nil
+	}
+	ev.Certain, ev.Records = true, append(ev.Records, alive)
+	return []correlator.Evidence{ev}
+}
+
+// stoppedAsking needs at least three questions after the job, a silence of thrice their distance, and a sign of life of the
+// platform after it.
+func stoppedAsking(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Kind != correlator.OverdueTrouble || t.Owes != semconv.LayerProvider {
+		return nil
+	}
+	var polls []*correlator.Event
+	for _, e := range c.Events {
+		if e.Is(semconv.EventProviderPoll) {
+			polls = append(polls, e)
+		}
+	}
+	if len(polls) < 3 {
+		return nil
+	}
+	last := polls[len(polls)-1]
+	every := (last.At - polls[0].At) / int64(len(polls)-1)
+	alive := c.AliveBetween(semconv.LayerWorkflow, last.At+3*every, c.Now)
+	if alive == nil || c.Now-last.At < 5*every {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Itself, Onset: last.At, Records: append([]*correlator.Event{last, alive}, t.Cites...),
+		Summary: "the platform asked after the job every " + time.Duration(every).Round(time.Second).String() + " until " + correlator.Time(last.At).String() + " and no more, and is alive",
+	}}
+}
+
+// owedAnswer is the default answer where the platform gave up: whoever holds the last open order.
+func owedAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if !gaveUp(t) {
+		return nil
+	}
+	h := c.Frontier(t.At - 1)
+	if h == nil || h.To == semconv.LayerWorkflow || h.At < t.From-moment || !c.Profile.Knows(h.To) {
+		return nil
+	}
+	seen := c.AliveBetween(h.To, h.At, c.Now)
+	if h.State != correlator.HandoffAtWork && seen == nil {
+		return nil // of that party nothing was heard: it may never have got the order's end
+	}
+	ev := correlator.Evidence{
+		Rule: h.To + ".owed", Layer: h.To, Weight: correlator.Generic, Directness: correlator.Caller, Certain: h.State == correlator.HandoffAtWork,
+		Onset: h.At, Records: append([]*correlator.Event(nil), h.Proof...), Summary: h.What + " was accepted and not answered when " + t.What,
+	}
+	if seen != nil {
+		ev.Records = append(ev.Records, seen)
+	}
+	ev.Records = append(ev.Records, t.Cites...)
+	return []correlator.Evidence{ev}
+}
+
+// impatient needs the end of the work after the giving up, and the work under way before it.
+func impatient(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	end := t.Cites[len(t.Cites)-1]
+	if !gaveUp(t) || end.To() != semconv.TimedOut && !holds(end.Text, tooLate) {
+		return nil
+	}
+	for _, j := range c.Lifecycle.Jobs {
+		if !atWork(j, t.At) {
+			continue
+		}
+		for _, change := range append(append([]correlator.Change(nil), j.Changes...), j.Late...) {
+			if change.At > t.At && strings.EqualFold(change.To, "succeeded") {
+				return []correlator.Evidence{{
+					Weight: correlator.Telling, Directness: correlator.Itself, Onset: t.At,
+					Records: append([]*correlator.Event{change.Event}, t.Cites...),
+					Summary: "provider job " + j.ID + " was at work when " + t.What + ", and succeeded afterwards",
+				}}
+			}
+		}
+	}
+	return nil
+}

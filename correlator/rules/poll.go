@@ -1,0 +1,84 @@
+package rules
+
+import (
+	"strings"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// poll reads who asked for work: an agent takes its tasks by asking the API, over and over.
+func poll() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "node_agent.asks_no_more", Layer: semconv.LayerNodeAgent, Mechanism: "stuck",
+		Looks:      "a task that nobody claimed, on a node whose agent asked for work before, asks no more, and whose peers do",
+		NextCheck:  "what the agent waits for: its own dump of goroutines or threads",
+		SafeAction: "restart the agent; do not reimage",
+		Find:       asksNoMore,
+	}, {
+		ID: "api.hands_out_nothing", Layer: semconv.LayerAPI, Mechanism: "dispatch",
+		Looks:      "a task that nobody claimed, on a node whose agent went on asking for work and was told that there is none",
+		NextCheck:  "what the API selects tasks by: node, state, lease, the view that it reads",
+		SafeAction: "the agent needs nothing; do not reimage",
+		Find:       handsOutNothing,
+	}}
+}
+
+// asked are the questions for work that others saw: of the trouble's node before and after the task was queued, and of
+// other nodes after.
+type askedFor struct{ before, after, peers []*correlator.Event }
+
+func questions(c *correlator.Case, t *correlator.Trouble) (q askedFor) {
+	if !t.NeverTaken() || t.Node == "" || t.Attempt.Queued == nil {
+		return q
+	}
+	queued := t.Attempt.Queued.At
+	c.Each(queued-int64(10*time.Minute), t.At+moment, func(e *correlator.Event) {
+		if !asksForWork(e) {
+			return
+		}
+		switch of := strings.Contains(e.HTTP.Path, t.Node) || e.Node == t.Node; {
+		case of && e.At < queued:
+			q.before = append(q.before, e)
+		case of && e.At > queued+moment:
+			q.after = append(q.after, e)
+		case !of && e.At > queued:
+			q.peers = append(q.peers, e)
+		}
+	})
+	return q
+}
+
+// asksForWork says whether a record tells of an agent's question for its next task that was answered.
+func asksForWork(e *correlator.Event) bool {
+	if e.IsEvent() || e.HTTP.Status >= 300 || e.HTTP.Status == 0 || e.HTTP.Path == "" {
+		return false
+	}
+	return holds(e.HTTP.Path, []string{"task", "claim", "work", "lease", "job", "poll", "next"}) && (e.Node != "" || strings.Contains(e.HTTP.Path, "node"))
+}
+
+func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	q := questions(c, t)
+	if len(q.before) < 2 || len(q.after) > 0 || len(q.peers) == 0 {
+		return nil
+	}
+	last := q.before[len(q.before)-1]
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Caller, Certain: true, Onset: last.At,
+		Records: append([]*correlator.Event{last, q.peers[len(q.peers)-1]}, t.Cites...),
+		Summary: "the agent of " + t.Node + " asked for work until " + correlator.Time(last.At).String() + " and no more, while others go on asking",
+	}}
+}
+
+func handsOutNothing(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	q := questions(c, t)
+	if len(q.after) < 2 {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Caller, Onset: t.From,
+		Records: append(append([]*correlator.Event(nil), q.after...), t.Cites...),
+		Summary: "the agent of " + t.Node + " went on asking for work and was told that there is none, while a task was queued for it",
+	}}
+}

@@ -1,0 +1,137 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// statement is what a record says of whom: a party of itself, or of somebody whom it could not use.
+type statement struct {
+	event *correlator.Event
+	party string // who speaks, or of whom a watcher speaks
+	about string // whom it could not use; "" where it speaks of itself
+	echo  bool   // it says nothing of itself: that something took too long, what others answered
+	cause bool   // its words name a cause of the party's own
+}
+
+// unusable are the words of a caller whose callee did not do what it should: errno, gRPC and HTTP words of a broken call.
+var unusable = []string{
+	"refused", "timed out", "timeout", "unavailable", "unreachable", "reset by peer", "eof", "broken pipe", "no response", "not respond", "unable to connect",
+	"failed to connect", "could not connect", "cannot connect", "can't connect", "connection error", "connect to", "unable to reach", "could not reach", "cannot reach",
+	"server error", "internal error", "bad gateway", "gateway time", " 500", " 502", " 503", " 504", "lost connection", "connection lost", "disconnected", "deadline",
+	"operationalerror", "databaseerror", "programmingerror", "internalerror", "server-side error",
+}
+
+// givenUp are the words of somebody whose patience with others was over: a consequence.
+var givenUp = []string{
+	"timed out waiting", "timeout waiting", "waiting for", "not claimed", "no result", "retries exhausted", "max retries", "maximum retry", "gave up", "giving up", "deadline exceeded",
+	"within the deadline", "did not report", "not ready after", "has not", "no heartbeat", "lease expired", "took too long", "still ", "exceeded its", "retrying", "will retry",
+	"requeuing", "reconciler error", "marking node failed", "is not available", "not available", "no agent has connected", "placement failure", "ttl expired",
+}
+
+// ofItself are the words of a party for a failure inside it: exceptions, what it could not read, decode, load or begin, what it
+// refuses for a reason of its own.
+var ofItself = []string{
+	"traceback", "exception", "unhandled", "uncaught", "assert", "crash", "segfault", "abort", "terminating", "unrecoverable", "corrupt", "malformed", "failed to decode", "failed to parse",
+	"failed to load", "failed to open", "failed to read", "failed to write", "failed to start", "failed to restore", "failed to initialize", "failed to initialise", "failed to create", "failed to allocate",
+	"failed to apply", "failed to process", "failed to handle", "failed during", "could not parse", "could not decode", "could not load", "could not open", "cannot parse", "cannot decode", "cannot open", "unable to parse", "unable to load",
+	"unexpected end", "unexpected token", "unexpected value", "invalid state", "illegal state", "nil pointer", "null reference", "nullpointer", "undefined method", "index out of range", "typeerror", "keyerror", "valueerror", "attributeerror", "runtimeerror",
+	"is deprecated", "no longer supported", "not supported", "older than the last", "too old", "exited", "exit code", "exit status", "sigterm", "sigkill", "blocked", "stuck", "wedged", " hung", "deadlock", "overflow", "out of range", "limit reached",
+	"cannot be processed", "poison", "errno", "oserror", "ioerror", "violat", "inconsistent", "conflict",
+}
+
+// drivers are the names by which a program speaks of whom it calls: client libraries and protocols.
+var drivers = []struct {
+	word, layer string
+}{
+	{"pymysql", semconv.LayerDB}, {"mysqlclient", semconv.LayerDB}, {"psycopg", semconv.LayerDB}, {"sqlalchemy", semconv.LayerDB}, {"sqlstate", semconv.LayerDB}, {"pgx", semconv.LayerDB},
+	{"pg::", semconv.LayerDB}, {"pq: ", semconv.LayerDB}, {"npgsql", semconv.LayerDB}, {"hikaripool", semconv.LayerDB}, {"jdbc", semconv.LayerDB}, {"redis", semconv.LayerDB}, {"etcd", semconv.LayerDB}, {"database", semconv.LayerDB},
+	{"amqp", semconv.LayerOutbox}, {"kafka", semconv.LayerOutbox}, {"rdkafka", semconv.LayerOutbox}, {"nats:", semconv.LayerOutbox}, {"jetstream", semconv.LayerOutbox}, {"rabbitmq", semconv.LayerOutbox},
+	{"keycloak", semconv.LayerAPIAuth}, {"jwks", semconv.LayerAPIAuth}, {"oidc", semconv.LayerAPIAuth}, {"authorino", semconv.LayerAPIAuth}, {"openpolicyagent", semconv.LayerAPIAuth}, {"vault", semconv.LayerAPIAuth},
+	{"ipmi", semconv.LayerProvider}, {"redfish", semconv.LayerProvider}, {"bmc", semconv.LayerProvider}, {"ironic", semconv.LayerProvider}, {"maas", semconv.LayerProvider}, {"libvirt", semconv.LayerProvider}, {"aap ", semconv.LayerProvider},
+	{"awx", semconv.LayerProvider}, {"temporal", semconv.LayerWorkflow},
+}
+
+// dialled finds hosts and ports that a text names.
+var dialled = regexp.MustCompile(`(?:https?|tcp|grpc|amqps?|postgres(?:ql)?|nats|redis)://(?:[^@/\s"']+@)?([a-z0-9][a-z0-9.-]*)(?::(\d+))?|\b([a-z0-9][a-z0-9.-]*):(\d{2,5})\b`)
+
+// portLayers are where the usual services listen (IANA's registry and the programs' own documentation).
+var portLayers = map[string]string{
+	"5432": semconv.LayerDB, "6432": semconv.LayerDB, "3306": semconv.LayerDB, "2379": semconv.LayerDB, "6379": semconv.LayerDB, "27017": semconv.LayerDB, "26257": semconv.LayerDB, "8008": semconv.LayerDB,
+	"4222": semconv.LayerOutbox, "9092": semconv.LayerOutbox, "5672": semconv.LayerOutbox, "5671": semconv.LayerOutbox,
+	"7233": semconv.LayerWorkflow, "53": semconv.LayerNetwork, "623": semconv.LayerProvider, "6385": semconv.LayerProvider, "5240": semconv.LayerProvider, "8200": semconv.LayerAPIAuth,
+}
+
+// stated reads what a record says of whom.
+func stated(c *correlator.Case, e *correlator.Event) statement {
+	s := statement{event: e, party: e.Party()}
+	if hinted(e) != nil {
+		s.cause = true
+		if l := hinted(e).owner(c, e); l != "" && l != s.party {
+			s.about = l
+		}
+		return s
+	}
+	s.about = callee(c, e)
+	s.echo = wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer || !holds(e.Text, ofItself) || holds(e.Text, givenUp)
+	return s
+}
+
+// callee is the layer of whom a record says that it could not be used, "" where it says that of nobody.
+func callee(c *correlator.Case, e *correlator.Event) string {
+	if e.HTTP.Status >= 500 && e.HTTP.Upstream != "" && e.Party() == semconv.LayerIngress {
+		return semconv.LayerAPI
+	}
+	if !holds(e.Text, unusable) {
+		return ""
+	}
+	other := func(layer string) bool { return layer != "" && layer != e.Party() && c.Profile.Knows(layer) }
+	for _, key := range []string{semconv.ServerAddress, "peer.service", "db.system", "db.system.name", "messaging.system", "net.peer.name"} {
+		if l := correlator.LayerOfName(c.Profile, e.Attr(key)); other(l) {
+			return l
+		}
+	}
+	for _, m := range dialled.FindAllStringSubmatch(e.Text, 4) {
+		host, port := m[1]+m[3], m[2]+m[4]
+		if l := correlator.LayerOfName(c.Profile, host); other(l) {
+			return l
+		}
+		if l := portLayers[port]; other(l) {
+			return l
+		}
+	}
+	for _, d := range drivers {
+		if strings.Contains(e.Text, d.word) && other(d.layer) {
+			return d.layer
+		}
+	}
+	return ""
+}
+
+// statements lists what was said around a trouble that tells of a failure, in order: what concerns it, and what stands
+// beside it and was not said before the step began as well.
+func statements(c *correlator.Case, t *correlator.Trouble) []statement {
+	var out []statement
+	known := map[*correlator.Event]bool{}
+	add := func(e *correlator.Event) {
+		if known[e] || e.Party() == "" || !c.Profile.Knows(e.Party()) || e.IsEvent() || e.Text == "" {
+			return
+		}
+		known[e] = true
+		out = append(out, stated(c, e))
+	}
+	for _, e := range c.Failures(t) {
+		add(e)
+	}
+	for _, e := range c.Beside(t) {
+		if e.Failed() || hinted(e) != nil && hinted(e).Info {
+			add(e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b statement) int { return correlator.CompareEvents(a.event, b.event) })
+	return out
+}

@@ -1,0 +1,175 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// testimony weighs who says what of whom, where no words name a cause: the party that tells of trouble in itself, that
+// others could not use, and that blames nobody else, owns it.
+func testimony() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "party.own_word", Looks: "the one party that tells of trouble in itself, or is told of by who watches it, and blames nobody else",
+		NextCheck: "that party's own log from its first complaint on",
+		Find:      ownWord,
+	}}
+}
+
+// testified is what was said of one party around a trouble.
+type testified struct {
+	layer             string
+	own               []statement     // by itself, or by who watches it
+	by                map[string]bool // layers that could not use it
+	blames            map[string]bool // layers that it could not use
+	told              []*correlator.Event
+	onset             int64
+	score             int
+	severe, itsOwnIDs bool
+}
+
+// The marks that a party gets; sure is what makes its claim more than a guess.
+const (
+	markSevere, markOwn, markBlamed, markOwes, markFirst = 2, 1, 2, 1, 1
+
+	enough, ahead       = 3, 1
+	enoughSure, farther = 5, 2
+)
+
+func ownWord(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if c.Profile.FirstFailure() || t.Kind == correlator.OrphanTrouble {
+		return nil
+	}
+	parties := testify(c, t)
+	if len(parties) == 0 {
+		return nil
+	}
+	weigh(t, parties)
+	slices.SortStableFunc(parties, func(a, b *testified) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.onset, b.onset), cmp.Compare(a.layer, b.layer))
+	})
+	first, second := parties[0], 0
+	if len(parties) > 1 {
+		second = parties[1].score
+	}
+	if len(first.own) == 0 && len(first.by) < 2 || first.score < enough || first.score < second+ahead {
+		return nil
+	}
+	ev := correlator.Evidence{
+		Rule: first.layer + ".own_word", Layer: first.layer, Mechanism: "error", Weight: correlator.Slight, Directness: correlator.Caller, Onset: first.onset,
+		Certain: first.score >= enoughSure && first.score >= second+farther,
+	}
+	if ev.Certain {
+		ev.Weight = correlator.Generic
+	}
+	ev.Records = append(ev.Records, first.told...)
+	for _, s := range first.own {
+		ev.Records = append(ev.Records, s.event)
+		ev.Directness = correlator.Itself
+	}
+	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+	ev.Records = slices.Compact(ev.Records)
+	said := ev.Records
+	if len(first.own) > 0 {
+		said = nil
+		for _, s := range first.own {
+			said = append(said, s.event)
+		}
+	}
+	ev.Summary = first.layer + " tells of trouble in itself" + quote(witness(said))
+	if len(first.own) == 0 {
+		ev.Summary = first.layer + " could not be used" + quote(witness(said))
+	}
+	return []correlator.Evidence{ev}
+}
+
+// testify sorts statements by the party that they are about.
+func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
+	by := map[string]*testified{}
+	var out []*testified
+	of := func(layer string) *testified {
+		if by[layer] == nil {
+			by[layer] = &testified{layer: layer, by: map[string]bool{}, blames: map[string]bool{}}
+			out = append(out, by[layer])
+		}
+		return by[layer]
+	}
+	said := statements(c, t)
+	overcome := map[*signature]bool{} // what this allocation met as well, and got over
+	for _, s := range said {
+		if sig := hinted(s.event); sig != nil && madeGood(c, t, s.event) {
+			overcome[sig] = true
+		}
+	}
+	for _, s := range said {
+		e := s.event
+		if sig := hinted(e); sig != nil && overcome[sig] {
+			continue
+		}
+		switch {
+		case s.about != "":
+			if s.about != semconv.LayerClient {
+				p := of(s.about)
+				p.by[s.party] = true
+				p.told = append(p.told, e)
+				p.onset = earliest(p.onset, e.At)
+			}
+			of(s.party).blames[s.about] = true
+		case s.echo || s.party == semconv.LayerClient:
+		default:
+			p := of(s.party)
+			p.own = append(p.own, s)
+			p.onset = earliest(p.onset, e.At)
+			p.severe = p.severe || e.Severity >= 17 || s.cause || e.Party() != e.Layer
+			p.itsOwnIDs = p.itsOwnIDs || e.Allocation == c.ID || t.Node != "" && correlator.Names(e, t.Node)
+		}
+	}
+	return out
+}
+
+func earliest(a, b int64) int64 {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+// weigh gives each party its marks. Whoever blames another that tells of trouble, or that others blame too, is its victim.
+func weigh(t *correlator.Trouble, parties []*testified) {
+	first := int64(0)
+	for _, p := range parties {
+		if len(p.own) > 0 {
+			first = earliest(first, p.onset)
+		}
+	}
+	for _, p := range parties {
+		if len(p.own) > 0 {
+			p.score++
+			if p.severe {
+				p.score += markSevere - 1
+			}
+			if p.itsOwnIDs {
+				p.score += markOwn
+			}
+			if p.onset <= first+moment {
+				p.score += markFirst
+			}
+		}
+		if len(p.by) > 0 {
+			p.score += markBlamed
+		}
+		if p.layer == t.Owes {
+			p.score += markOwes
+		}
+	}
+	for _, p := range parties {
+		for layer := range p.blames {
+			if slices.ContainsFunc(parties, func(o *testified) bool { return o.layer == layer && o.onset <= p.onset+moment && !o.blames[p.layer] }) || p.onset == 0 {
+				p.score -= 2
+				break
+			}
+		}
+	}
+}
