@@ -26,10 +26,34 @@ func (c *Case) Beside(t *Trouble) []*Event {
 			out = append(out, e)
 		}
 	})
+	out = append(out, c.mistimed(t)...)
+	slices.SortStableFunc(out, CompareEvents)
+	out = slices.Compact(out)
 	if c.beside == nil {
 		c.beside = map[*Trouble][]*Event{}
 	}
 	c.beside[t] = out
+	return out
+}
+
+// mistimed are the plain records of the allocation's nodes that were seen around a trouble and are stamped with quite another
+// time: a node whose clock is wrong says so in the past.
+func (c *Case) mistimed(t *Trouble) (out []*Event) {
+	nodes := c.Lifecycle.Nodes
+	if t.Node != "" {
+		nodes = []string{t.Node}
+	}
+	from, to := t.From-besideTime, t.At+skew
+	for _, n := range nodes {
+		list := c.lookup(indexKey{onNode, "", n})
+		for _, events := range [][]*Event{list.own, list.unattributed} {
+			for _, e := range events {
+				if (e.At < from || e.At > to) && e.Observed >= from && e.Observed <= to && (!e.IsEvent() || !isLifecycle(e.Name)) && e.Text != "" {
+					out = append(out, e)
+				}
+			}
+		}
+	}
 	return out
 }
 

@@ -13,6 +13,9 @@ func (j *judgement) fault(k cause) Fault {
 		Summary: k.ev.Summary, Evidence: refs(k.ev.Records), Symptoms: []string{}, Contradicting: refs(k.ev.Against),
 		NextCheck: k.ev.NextCheck, SafeAction: k.ev.SafeAction, Owner: j.c.Profile.Owners[k.ev.Layer],
 	}
+	if f.Confidence == High && oneSided(k.ev) {
+		f.Confidence = Medium
+	}
 	evidence := map[*Event]bool{}
 	for _, e := range k.ev.Records {
 		evidence[e] = true
@@ -58,3 +61,26 @@ func (j *judgement) partyWorksAgain(k cause) int64 {
 	}
 	return e.At
 }
+
+// oneSided says whether a fault stands on the word of one service alone, on one node, that speaks of somebody else.
+func oneSided(ev Evidence) bool {
+	if ev.Directness == Itself && !slices.Contains(voiceless, ev.Layer) {
+		return false
+	}
+	speaker := ""
+	for _, e := range ev.Records {
+		switch {
+		case e.IsEvent() && isLifecycle(e.Name):
+		case e.Party() == ev.Layer:
+			return false
+		case speaker == "":
+			speaker = clockOf(e)
+		case speaker != clockOf(e):
+			return false
+		}
+	}
+	return speaker != ""
+}
+
+// voiceless are the layers that others tell of: whoever shook hands, dialled, or met what was rolled out.
+var voiceless = []string{semconv.LayerCert, semconv.LayerNetwork, semconv.LayerDeploy}

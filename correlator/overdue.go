@@ -119,9 +119,13 @@ func (c *Case) owesEnd(out []*Obligation, j *Run) []*Obligation {
 // it, or its layer, was seen after the deadline; otherwise nobody can tell: that is the rules' matter.
 func overdueTroubles(c *Case) []*Trouble {
 	for _, o := range c.Obligations() {
-		if o.Overdue(c.watermark()) && !c.progresses(o) {
-			return []*Trouble{o.trouble()}
+		if !o.Overdue(c.watermark()) {
+			continue
 		}
+		if c.progresses(o) {
+			return nil // it takes its time, and whoever waits for it with it
+		}
+		return []*Trouble{o.trouble()}
 	}
 	return nil
 }
@@ -182,7 +186,7 @@ func (c *Case) progresses(o *Obligation) bool {
 	if o.Owes != semconv.LayerProvider && o.Owes != semconv.LayerNodeAgent || c.Now > o.Deadline+int64(o.Budget()) {
 		return false
 	}
-	const steps = 3
+	const steps = 2
 	half := o.Since + int64(o.Budget())/2
 	said := map[string]bool{}
 	last := int64(0)

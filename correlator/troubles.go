@@ -34,8 +34,11 @@ func findTroubles(c *Case) []*Trouble {
 			out[i].At = max(out[i].At, t.At) // it goes on failing
 		}
 	}
-	if !slices.ContainsFunc(out, func(t *Trouble) bool { return t.Cleared == 0 }) {
-		out = append(out, overdueTroubles(c)...)
+	// What a client merely says of how things stand is no reason not to look who owes the next step.
+	if !slices.ContainsFunc(out, func(t *Trouble) bool { return t.Cleared == 0 && !t.Complaint }) {
+		late := overdueTroubles(c)
+		out = slices.DeleteFunc(out, func(t *Trouble) bool { return t.Complaint && len(late) > 0 && explains(late[0], t) })
+		out = append(out, late...)
 	}
 	out = append(out, orphanTroubles(c)...)
 	slices.SortStableFunc(out, func(a, b *Trouble) int { return cmp.Compare(a.At, b.At) })

@@ -55,7 +55,8 @@ var ceilings = map[string]ceiling{
 	// No rows but the parts' bounds.
 	"mark": {100, 2_000},
 	// By time: what nobody owns (half of all rows here), and what the store took lately (all of it, within seconds).
-	"context":       {55_000, 2_500_000},
+	"context":       {55_000, 13_000_000}, // with the texts, in which telling words are looked for
+	"rollouts":      {55_000, 2_000_000},
 	"heartbeats":    {55_000, 2_000_000},
 	"arrivals":      {110_000, 20_000_000},
 	"arrival_marks": {103_000, 3_000_000},

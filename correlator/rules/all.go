@@ -27,6 +27,7 @@ func All() []correlator.Rule {
 	out = append(out, answer()...)
 	out = append(out, poll()...)
 	out = append(out, change()...)
+	out = append(out, because()...)
 	out = append(out, testimony()...)
 	out = append(out, first()...)
 	for i := range out {

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -89,6 +91,34 @@ func heldByLock(c *correlator.Case, ev correlator.Evidence) correlator.Evidence 
 		ev.Records, ev.Onset = append([]*correlator.Event{e}, ev.Records...), min(ev.Onset, e.At)
 		ev.Summary = s.Summary + quote(e) + ", and no connection is left"
 		ev.NextCheck, ev.SafeAction = s.NextCheck, s.SafeAction
+		break
+	}
+	return ev
+}
+
+// roomFor is how databases report their connections: so many of so many.
+var roomFor = regexp.MustCompile(`(?:connections?|total|active|in use|used|sessions?)\D{0,16}(\d+)\D{0,16}(?:max|of|/|limit)\D{0,20}(\d+)`)
+
+// ownPool looks whose pool is empty: where the database reports room, it is that of whoever complains.
+func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
+	if ev.Layer != semconv.LayerDB || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Party() == semconv.LayerDB }) {
+		return ev
+	}
+	for _, e := range c.Beside(t) {
+		m := roomFor.FindStringSubmatch(e.Text)
+		if e.Party() != semconv.LayerDB || m == nil {
+			continue
+		}
+		used, _ := strconv.Atoi(m[1])
+		most, _ := strconv.Atoi(m[2])
+		if used*5 > most*4 {
+			continue
+		}
+		owner := ev.Records[0].Party()
+		ev.Rule, ev.Layer, ev.Mechanism, ev.Directness = owner+".pool", owner, "pool", correlator.Itself
+		ev.Records = append(ev.Records, e)
+		ev.Summary = "a pool of " + owner + "'s own is used up, while the database has room" + quote(ev.Records[0])
+		ev.NextCheck, ev.SafeAction = "who holds the pool's connections", "restart who holds them; the database needs nothing"
 		break
 	}
 	return ev

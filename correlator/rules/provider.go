@@ -132,7 +132,7 @@ func launchedTwice(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 		first, last := j.Changes[0], j.Last()
 		other := first.Event.Own(identity.ProviderJob)
 		if other == failed.Own(identity.ProviderJob) || first.Event.Attr(semconv.Operation) != failed.Attr(semconv.Operation) ||
-			first.Event.Attr(semconv.ConfigVersion) != failed.Attr(semconv.ConfigVersion) || failed.Attr(semconv.ConfigVersion) == "" {
+			first.Event.Attr(semconv.ConfigVersion) != failed.Attr(semconv.ConfigVersion) || failed.Attr(semconv.ConfigVersion) == "" && !inTheWay(c, t) {
 			continue
 		}
 		if first.At <= failed.At && last.At > failed.At {
@@ -144,6 +144,13 @@ func launchedTwice(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 		}
 	}
 	return launchedUnnoted(c, t)
+}
+
+// inTheWay says whether the provider refused a job because of what is there, or under way, already.
+func inTheWay(c *correlator.Case, t *correlator.Trouble) bool {
+	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
+		return e.HTTP.Status == http.StatusConflict || (e.Layer == semconv.LayerProvider || e.Is(semconv.EventProviderState)) && holds(e.Text, alreadyThere)
+	})
 }
 
 // alreadyThere are the words of a job that finds done what it was to do.

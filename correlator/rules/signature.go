@@ -34,6 +34,7 @@ type signature struct {
 	Emitter    []string `yaml:"emitter"`
 	Weight     string   `yaml:"weight"`
 	Info       bool     `yaml:"info"`
+	Reads      []string `yaml:"reads"`
 	Summary    string   `yaml:"summary"`
 	NextCheck  string   `yaml:"next_check"`
 	SafeAction string   `yaml:"safe_action"`
@@ -103,9 +104,9 @@ func signatures() []correlator.Rule {
 // telling are the words that count at any severity.
 func (s *signature) telling() []string {
 	if !s.Info {
-		return nil
+		return s.Reads
 	}
-	return s.Any
+	return slices.Concat(s.Any, s.Reads)
 }
 
 // byParty is the layer of a signature whose words name no layer: they count against whoever says them of itself, or
@@ -192,7 +193,9 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 	}
 	if ev.Beside {
 		ev.Certain = false
-		ev.Weight-- // that it was said at that time is not that it is why
+		if !told.linked(ev.Records) {
+			ev.Weight-- // that it was said at that time is not that it is why
+		}
 	}
 	if len(ev.Records) == 0 {
 		return nil
@@ -213,7 +216,7 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 			return nil
 		}
 	case "db.pool":
-		ev = heldByLock(c, ev)
+		ev = ownPool(c, t, heldByLock(c, ev))
 	case "cert.unknown_ca", "cert.wrong_name":
 		ev.Mechanism = s.Mechanism
 		ev = byRollout(c, ev, "cert", "cert", "-ca", "/ca", "ca-", "tls", "trust", "pki")
@@ -238,20 +241,32 @@ func conclusive(e *correlator.Event) bool {
 // words are the records around a trouble, by the cause that they name.
 type words struct {
 	failures, quiet, beside map[*signature][]*correlator.Event
+	answered                map[string]bool // services and parties that had to do with the step's own failures, the callers left out
+}
+
+// linked says whether one of the records comes from a service that the step's own records lead to.
+func (w *words) linked(records []*correlator.Event) bool {
+	return slices.ContainsFunc(records, func(e *correlator.Event) bool { return w.answered[e.Service] || w.answered["layer "+e.Party()] })
 }
 
 func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 	return t.Memo(func() any {
-		w := &words{map[*signature][]*correlator.Event{}, map[*signature][]*correlator.Event{}, map[*signature][]*correlator.Event{}}
+		w := &words{map[*signature][]*correlator.Event{}, map[*signature][]*correlator.Event{}, map[*signature][]*correlator.Event{}, map[string]bool{}}
 		known := map[*correlator.Event]bool{}
 		for _, e := range c.Failures(t) {
 			known[e] = true
+			if l := callee(c, e); l != "" {
+				w.answered["layer "+l] = true
+			}
 			if s := hinted(e); s != nil {
 				w.failures[s] = append(w.failures[s], e)
 			}
 		}
 		for _, e := range c.Quiet(t) {
 			known[e] = true
+			if e.Layer != semconv.LayerClient && e.Layer != semconv.LayerIngress {
+				w.answered[e.Service] = true
+			}
 			if s := hinted(e); s != nil {
 				w.quiet[s] = append(w.quiet[s], e)
 			}

@@ -41,7 +41,7 @@ var ofItself = []string{
 	"failed to apply", "failed to process", "failed to handle", "failed during", "could not parse", "could not decode", "could not load", "could not open", "cannot parse", "cannot decode", "cannot open", "unable to parse", "unable to load",
 	"unexpected end", "unexpected token", "unexpected value", "invalid state", "illegal state", "nil pointer", "null reference", "nullpointer", "undefined method", "index out of range", "typeerror", "keyerror", "valueerror", "attributeerror", "runtimeerror",
 	"is deprecated", "no longer supported", "not supported", "older than the last", "too old", "exited", "exit code", "exit status", "sigterm", "sigkill", "blocked", "stuck", "wedged", " hung", "deadlock", "overflow", "out of range", "limit reached",
-	"cannot be processed", "poison", "errno", "oserror", "ioerror", "violat", "inconsistent", "conflict",
+	"cannot be processed", "stall", "slowness", "being killed", "pool exhausted", "out of memory", "poison", "errno", "oserror", "ioerror", "violat", "inconsistent", "conflict",
 }
 
 // drivers are the names by which a program speaks of whom it calls: client libraries and protocols.
