@@ -66,7 +66,34 @@ func silentAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	} else {
 		ev.Certain = false
 	}
-	return []correlator.Evidence{ev}
+	return []correlator.Evidence{silentSince(c, t, ev)}
+}
+
+// silentSince hands an agent's silence over to the rollout of the agent, or of its node's image, after which it was not heard again:
+// what it said last tells of the failure.
+func silentSince(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
+	var change, told *correlator.Event
+	c.EachEvent(semconv.EventDeploy, t.From-int64(changed), t.From, func(e *correlator.Event) {
+		if l := correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)); l == semconv.LayerNodeAgent || l == semconv.LayerNode {
+			change = e
+		}
+	})
+	if change == nil {
+		return ev
+	}
+	c.Each(change.At, t.From, func(e *correlator.Event) {
+		if told == nil && e.Failed() && e.Party() == semconv.LayerNodeAgent && correlator.Names(e, t.Node) {
+			told = e
+		}
+	})
+	if told == nil || told.At > change.At+int64(rolledOut) {
+		return ev
+	}
+	ev.Rule, ev.Layer, ev.Mechanism, ev.Onset, ev.Certain = "deploy.change", semconv.LayerDeploy, "change", change.At, false
+	ev.Records = append([]*correlator.Event{change, told}, ev.Records...)
+	ev.Summary = "since the rollout of " + what(change) + " the agent of " + t.Node + " does not come up" + quote(told)
+	ev.NextCheck, ev.SafeAction = "what that rollout changed", "roll it back; do not reimage"
+	return ev
 }
 
 // brief says whether an agent whose heart is heard to beat said nothing, from the step's beginning, for less than two

@@ -119,10 +119,19 @@ func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) 
 		ev.Records = append(ev.Records, e)
 		ev.Summary = "a pool of " + owner + "'s own is used up, while the database has room" + quote(ev.Records[0])
 		ev.NextCheck, ev.SafeAction = "who holds the pool's connections", "restart who holds them; the database needs nothing"
-		break
+		return ev
+	}
+	if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !holds(e.Text, ofCallersPool) }) {
+		ev.Weight, ev.Certain = correlator.Generic, false // its owner may leak connections as well as the database be slow to serve them
+		if c.AliveBetween(semconv.LayerDB, t.From-recently, t.At+recently) == nil {
+			ev.Records = nil
+		}
 	}
 	return ev
 }
+
+// ofCallersPool are the words for a pool of connections that a caller keeps, as against the server's own limit.
+var ofCallersPool = []string{"queuepool", "hikari", "pool has been exhausted", "pool exhausted", "timeout acquiring", "unable to acquire", "connection is not available", "pool timed out", "from pool"}
 
 // lockTime is how long before an empty pool the lock that empties it may have been complained of.
 const lockTime = int64(time.Minute)

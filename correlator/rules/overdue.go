@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -44,6 +45,9 @@ func overdue() []correlator.Rule {
 				Records: append(append([]*correlator.Event(nil), t.Cites...), signs...), Onset: t.At,
 				Summary: t.What + " since " + correlator.Time(t.From).String() + ", and " + t.Owes + " is alive",
 			}
+			if t.Owes == semconv.LayerWorkflow && othersComplain(c, t) {
+				ev.Weight, ev.Certain = correlator.Slight, false // it may well wait for them
+			}
 			if complaint != nil {
 				ev.Records = append([]*correlator.Event{complaint}, ev.Records...)
 				ev.Onset, ev.Summary = min(ev.Onset, complaint.At), ev.Summary+quote(complaint)
@@ -51,4 +55,15 @@ func overdue() []correlator.Rule {
 			return []correlator.Evidence{ev}
 		},
 	}}
+}
+
+// othersComplain says whether, while a workflow stood still, another party told of a failure.
+func othersComplain(c *correlator.Case, t *correlator.Trouble) bool {
+	return slices.ContainsFunc(statements(c, t), func(s statement) bool {
+		switch s.party {
+		case semconv.LayerWorkflow, semconv.LayerClient, semconv.LayerProjection:
+			return s.about != "" && s.about != semconv.LayerWorkflow
+		}
+		return true
+	})
 }

@@ -35,6 +35,7 @@ type signature struct {
 	Weight     string   `yaml:"weight"`
 	Info       bool     `yaml:"info"`
 	Reads      []string `yaml:"reads"`
+	About      []string `yaml:"about"`
 	Summary    string   `yaml:"summary"`
 	NextCheck  string   `yaml:"next_check"`
 	SafeAction string   `yaml:"safe_action"`
@@ -122,8 +123,8 @@ func (s *signature) owner(c *correlator.Case, e *correlator.Event) string {
 		}
 		layer = e.Party()
 	}
-	if !c.Profile.Knows(layer) || layer == semconv.LayerClient {
-		return ""
+	if !c.Profile.Knows(layer) || layer == semconv.LayerClient && s.Mechanism != "limit" {
+		return "" // what a client says of its own affairs is nobody's fault, but for the limits of its own machine
 	}
 	return layer
 }
@@ -212,7 +213,7 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 	case "cert.expired":
 		return clockOrExpiry(ev)
 	case "network.timeout", "network.dial_timeout":
-		if ofOneNode(c, t, ev.Records) {
+		if ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) {
 			return nil
 		}
 	case "db.pool":
@@ -272,13 +273,16 @@ func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 			}
 		}
 		for _, e := range c.Beside(t) {
-			if s := hinted(e); !known[e] && s != nil && (s.Info || e.Failed()) {
+			if s := hinted(e); !known[e] && s != nil && (s.Info || e.Failed() || c.Own(e, t) && holds(e.Text, failed)) {
 				w.beside[s] = append(w.beside[s], e)
 			}
 		}
 		return w
 	}).(*words)
 }
+
+// failed are the words by which a line of any severity tells of a failure.
+var failed = []string{"error", "fail", "exception", "fatal", "unable to", "could not", "cannot"}
 
 // named is the signature that a record's words name, nil where they name none or one that says little.
 func named(e *correlator.Event) *signature {
@@ -330,6 +334,9 @@ func (s *signature) matches(e *correlator.Event, line string) int {
 		if !strings.Contains(line, words) {
 			return -1
 		}
+	}
+	if len(s.About) > 0 && !holds(line, s.About) {
+		return -1
 	}
 	for _, words := range s.None {
 		if strings.Contains(line, words) {

@@ -107,3 +107,20 @@ func ofOneNode(c *correlator.Case, t *correlator.Trouble, records []*correlator.
 	return c.LastOf(semconv.LayerNode, t.Node, t.From-recently, c.Now) == nil &&
 		c.AliveBetween(semconv.LayerNetwork, t.From-recently, t.At+recently) == nil
 }
+
+// ofOneSide says whether one service alone tells of dials that nobody answered, and nothing is heard of whom it dialled nor of the
+// network: packets that are lost, a peer that is gone and one that is too busy look alike.
+func ofOneSide(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	for _, e := range records {
+		if e.Service != records[0].Service || e.Party() == semconv.LayerNetwork {
+			return false
+		}
+	}
+	dialled := t.Owes
+	for _, e := range records {
+		if l := callee(c, e); l != "" {
+			dialled = l
+		}
+	}
+	return dialled != "" && c.AliveBetween(dialled, records[0].At, c.Now) == nil && c.AliveBetween(semconv.LayerNetwork, t.From-recently, t.At+recently) == nil
+}
