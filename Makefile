@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner faultline-lab
 export CGO_ENABLED := 0
 
-.PHONY: lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-durability bench-provisioner examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
+.PHONY: truth lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-durability bench-provisioner examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,11 @@ scenarios: ## the scoreboard: every story in every variant, beside four naive he
 
 openstack: ## real OpenStack runs with a known owner, where the data lies beside the project
 	$(GO) test -count=1 -v -run "TestOpenStack(Faults|Attribution)" ./correlator
+
+truth: ## stories by others and real incidents, as the rules judge them now; then the scenarios and real OpenStack runs
+	@$(GO) run ./cmd/faultline-lab truth correlator/testdata/scenarios truth/testdata/round-* $(wildcard ../shared/data/incidents)
+	@$(if $(wildcard ../shared/data/incidents),,echo "SKIPPED: the incidents are not beside the project")
+	@$(MAKE) --no-print-directory scenarios openstack wrappers
 
 wrappers: ## real lines whose words name another layer than the cause
 	FAULTLINE_WRAPPERS=1 $(GO) test -count=1 -v -run TestWrapperErrors ./correlator

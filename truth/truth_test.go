@@ -1,0 +1,77 @@
+package truth_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/truth"
+)
+
+// Stories that were written by people who had read neither the rules nor other stories stay as right as they have become. Their
+// first results stand in docs/truth.md and never change.
+func TestRoundsStayRight(t *testing.T) {
+	p, err := profile.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, _ := filepath.Glob("testdata/round-*")
+	if len(folders) == 0 {
+		t.Fatal("no rounds")
+	}
+	var total truth.Score
+	for _, folder := range folders {
+		c, err := truth.Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total = total.Add(truth.Count(c.Judge(p)))
+	}
+	if wrong := total.Grades[truth.Wrong] + total.Grades[truth.Missed] + total.Grades[truth.Alarm]; wrong*100 > 3*total.Judged {
+		t.Errorf("%d of %d answers mislead: %v", wrong, total.Judged, total.Grades)
+	}
+	if right := total.Grades[truth.Right]; right*100 < 95*total.Judged {
+		t.Errorf("%d of %d are right: %v", right, total.Judged, total.Grades)
+	}
+	if kept, claims := total.Kept[correlator.High], total.Claims[correlator.High]; kept*100 < 98*claims {
+		t.Errorf("of %d answers called high %d are right", claims, kept)
+	}
+	if kept, claims := total.Kept[correlator.Medium], total.Claims[correlator.Medium]; kept*100 < 90*claims {
+		t.Errorf("of %d answers called medium %d are right", claims, kept)
+	}
+}
+
+// What is right, and what misleads.
+func TestGrade(t *testing.T) {
+	f := func(want truth.Grade, x truth.Expected, outcome string, layers ...string) {
+		t.Helper()
+		v := correlator.Verdict{Outcome: outcome}
+		for _, l := range layers {
+			v.Faults = append(v.Faults, correlator.Fault{Layer: l})
+		}
+		if got := x.Grade(v); got != want {
+			t.Errorf("%+v: %s %v is %s, want %s", x, outcome, layers, got, want)
+		}
+	}
+	node := truth.Expected{Outcome: correlator.Attributed, Layers: []string{"node"}}
+	f(truth.Right, node, correlator.Attributed, "node")
+	f(truth.Wrong, node, correlator.Attributed, "db")
+	f(truth.Wrong, node, correlator.Attributed, "node", "db")
+	f(truth.Abstained, node, correlator.Undetermined)
+	f(truth.Missed, node, correlator.None)
+	node.Accept = []string{"node_agent", correlator.Undetermined}
+	f(truth.Right, node, correlator.Attributed, "node_agent")
+	f(truth.Right, node, correlator.Undetermined)
+	node.Accept = []string{correlator.Contested}
+	f(truth.Right, node, correlator.Contested, "node", "db")
+	f(truth.Wrong, node, correlator.Contested, "api", "db")
+	healthy := truth.Expected{Outcome: correlator.None}
+	f(truth.Right, healthy, correlator.None)
+	f(truth.Alarm, healthy, correlator.Attributed, "node")
+	f(truth.Abstained, healthy, correlator.Undetermined)
+	open := truth.Expected{Outcome: correlator.Undetermined, Accept: []string{"api"}}
+	f(truth.Right, open, correlator.Undetermined)
+	f(truth.Right, open, correlator.Attributed, "api")
+	f(truth.Wrong, open, correlator.Attributed, "db")
+}
