@@ -1,6 +1,7 @@
 package correlator
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -10,25 +11,36 @@ import (
 // besideTime is how long before a step began something may have been said that explains it.
 const besideTime = int64(10 * time.Minute)
 
-// Beside lists, in order, the plain records around a trouble that belong to no other allocation and to no other node: the
-// allocation's own of any severity, and those under nobody's identifiers. What they say may be why; that they stand
-// beside the trouble proves nothing.
-func (c *Case) Beside(t *Trouble) []*Event {
+// Beside lists, in order, the plain records around a trouble that a rule finds telling and that belong to no other allocation and to
+// no other node: the allocation's own of any severity, and those under nobody's identifiers. What they say may be why; that
+// they stand beside the trouble proves nothing. telling is asked once for each record of the case.
+func (c *Case) Beside(t *Trouble, telling func(*Event) bool) []*Event {
 	if list, ok := c.beside[t]; ok {
 		return list
 	}
 	if c.Profile.FirstFailure() {
 		return nil // among peers everybody speaks of everybody's work
 	}
+	if c.telling == nil {
+		c.telling = []*Event{}
+		c.lookup(indexKey{}).each(math.MinInt64, math.MaxInt64, func(e *Event) {
+			if (!e.IsEvent() || !isLifecycle(e.Name)) && e.Text != "" && telling(e) {
+				c.telling = append(c.telling, e)
+			}
+		})
+	}
 	var out []*Event
-	c.Each(t.From-besideTime, t.At+skew, func(e *Event) {
-		if told := !e.IsEvent() || !isLifecycle(e.Name); told && e.Text != "" && c.near(e, t) {
+	from, to := t.From-besideTime, t.At+skew
+	for _, e := range c.telling[firstAt(c.telling, from):firstAt(c.telling, to+1)] {
+		if c.near(e, t) {
 			out = append(out, e)
 		}
-	})
-	out = append(out, c.mistimed(t)...)
-	slices.SortStableFunc(out, CompareEvents)
-	out = slices.Compact(out)
+	}
+	if late := c.mistimed(t); len(late) > 0 {
+		out = append(out, late...)
+		slices.SortStableFunc(out, CompareEvents)
+		out = slices.Compact(out)
+	}
 	if c.beside == nil {
 		c.beside = map[*Trouble][]*Event{}
 	}
@@ -44,14 +56,9 @@ func (c *Case) mistimed(t *Trouble) (out []*Event) {
 		nodes = []string{t.Node}
 	}
 	from, to := t.From-besideTime, t.At+skew
-	for _, n := range nodes {
-		list := c.lookup(indexKey{onNode, "", n})
-		for _, events := range [][]*Event{list.own, list.unattributed} {
-			for _, e := range events {
-				if (e.At < from || e.At > to) && e.Observed >= from && e.Observed <= to && (!e.IsEvent() || !isLifecycle(e.Name)) && e.Text != "" {
-					out = append(out, e)
-				}
-			}
+	for _, e := range c.telling {
+		if (e.At < from || e.At > to) && e.Observed >= from && e.Observed <= to && slices.Contains(nodes, e.Node) {
+			out = append(out, e)
 		}
 	}
 	return out

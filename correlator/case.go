@@ -46,6 +46,7 @@ type Case struct {
 	failing  spanning        // own events that tell of a failure
 	quiet    map[*Trouble][]*Event
 	beside   map[*Trouble][]*Event
+	telling  []*Event            // see Beside
 	threads  map[string][]*Event // see thread
 	own      selections          // of Events
 	silences []silence           // layers of which nothing was heard when it would have decided; see gaps

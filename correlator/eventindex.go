@@ -22,7 +22,6 @@ const (
 	aboutNode  = "of"      // a layer's records that speak of the node called name
 	namedEvent = "event"   // lifecycle events called name
 	failing    = "failing" // what tells of a failure
-	onNode     = "node"    // what resolves to the node called name
 	withBoot   = "boot"    // what carries a boot id and speaks of the node called name
 )
 
@@ -33,8 +32,6 @@ func (s indexKey) selects(e *Event) bool {
 		return e.inLayer(s.layer) && Names(e, s.name)
 	case failing:
 		return e.fails
-	case onNode:
-		return e.Node == s.name
 	case withBoot:
 		return e.Own(identity.Boot) != "" && Names(e, s.name)
 	}

@@ -24,18 +24,8 @@ func persistentTroubles(c *Case) []*Trouble {
 	type same struct{ failed []*Event }
 	groups := map[string]*same{}
 	var keys []string
-	good := map[string]int64{}
-	for _, e := range c.Events {
-		if e.IsEvent() && isLifecycle(e.Name) || e.Own(identity.Task) != "" {
-			continue
-		}
-		if !complains(e) {
-			if e.HTTP.Status > 0 && e.HTTP.Status < 400 {
-				good[e.Service+" "+callKey(e)] = e.At
-			}
-			continue
-		}
-		if c.expected(e) || hungUp(e) {
+	for _, e := range c.lookup(indexKey{what: failing}).own {
+		if e.IsEvent() && isLifecycle(e.Name) || e.Own(identity.Task) != "" || !complains(e) || c.expected(e) || hungUp(e) {
 			continue
 		}
 		key := e.Service + " " + callKey(e) + " " + pattern(e.Text)
@@ -54,7 +44,7 @@ func persistentTroubles(c *Case) []*Trouble {
 		if !terminal(state) {
 			times, lasts = persistsAtWork, persistsAtWorkMs
 		}
-		if len(failed) < times || last.At-first.At < lasts || good[last.Service+" "+callKey(last)] > last.At {
+		if len(failed) < times || last.At-first.At < lasts || c.servedAfter(last) {
 			continue
 		}
 		if state == semconv.Released || state == semconv.Canceled {
@@ -69,6 +59,17 @@ func persistentTroubles(c *Case) []*Trouble {
 		}
 	}
 	return out
+}
+
+// servedAfter says whether the same call was answered well by the same service after a failure.
+func (c *Case) servedAfter(failed *Event) bool {
+	key := callKey(failed)
+	for _, e := range c.Events {
+		if e.At > failed.At && e.Service == failed.Service && e.HTTP.Status > 0 && e.HTTP.Status < 400 && callKey(e) == key {
+			return true
+		}
+	}
+	return false
 }
 
 // someOf gives the first and the last of a list, and so many in all, evenly from between.

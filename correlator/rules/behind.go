@@ -104,7 +104,7 @@ func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) 
 	if ev.Layer != semconv.LayerDB || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Party() == semconv.LayerDB }) {
 		return ev
 	}
-	for _, e := range c.Beside(t) {
+	for _, e := range c.Beside(t, telling) {
 		m := roomFor.FindStringSubmatch(e.Text)
 		if e.Party() != semconv.LayerDB || m == nil {
 			continue

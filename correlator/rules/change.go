@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/needles"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -25,11 +26,11 @@ func change() []correlator.Rule {
 const changed = 2 * time.Hour
 
 // misfits are the words of something that does not fit: another name, form, version or place than the one that is asked for.
-var misfits = []string{
+var misfits = needles.Of(
 	"not found", "failed to find", "no matches for", "no such", "does not exist", "doesn't exist", "unknown", "unsupported", "not supported", "unrecognized", "unrecognised", "undefined", "unexpected",
 	"missing", "mismatch", "incompatible", "deprecated", "no longer", "invalid", "cannot find", "could not find", "required", "not allowed", "schema", "malformed", "wrong", "failed to decode", "failed to parse", "deserializ", "unmarshal",
 	"expected", "version",
-}
+)
 
 func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if c.Profile.FirstFailure() {
@@ -110,7 +111,7 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 	layer := correlator.LayerOfName(c.Profile, name)
 	var out []*correlator.Event
 	for _, e := range failures {
-		if e.At < rollout.At-moment || e.Layer == semconv.LayerClient || !holds(e.Text, misfits) || wrapper(e) {
+		if e.At < rollout.At-moment || e.Layer == semconv.LayerClient || !misfits.Any(e.Text) || wrapper(e) {
 			continue
 		}
 		if layer != "" && (e.Party() == layer || callee(c, e) == layer || t.Owes == layer) || len(name) > 3 && strings.Contains(e.Text+" "+strings.ToLower(e.Service), name) {

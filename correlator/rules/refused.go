@@ -88,7 +88,7 @@ func endedOnRecord(c *correlator.Case, t *correlator.Trouble, refused []*correla
 	for _, e := range refused {
 		dialled = cmp.Or(dialled, correlator.LayerOfName(c.Profile, e.Attr(semconv.ServerAddress)), callee(c, e))
 	}
-	return slices.ContainsFunc(c.Beside(t), func(e *correlator.Event) bool {
+	return slices.ContainsFunc(c.Beside(t, telling), func(e *correlator.Event) bool {
 		s := hinted(e)
 		return s != nil && strings.HasPrefix(s.ID, "process.") && e.Party() != "" && (dialled == "" || e.Party() == dialled)
 	})

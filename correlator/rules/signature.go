@@ -47,6 +47,7 @@ type signature struct {
 var table = sync.OnceValue(func() (t struct {
 	signatures []signature
 	wrappers   []string
+	reads      *needles.Set // words of other lines that are looked at
 	needles    *needles.Set // of the signatures' words, by place in the table
 }) {
 	var err error
@@ -64,8 +65,11 @@ var table = sync.OnceValue(func() (t struct {
 	if t.wrappers, err = config.Parse("wrappers.yaml", wrapperText, t.wrappers); err != nil {
 		panic(err)
 	}
-	t.needles = &needles.Set{}
+	t.needles, t.reads = &needles.Set{}, &needles.Set{}
 	for i := range t.signatures {
+		for _, w := range t.signatures[i].Reads {
+			t.reads.Add(w, i)
+		}
 		for _, w := range t.signatures[i].Any {
 			t.needles.Add(w, i)
 		}
@@ -272,13 +276,22 @@ func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 				w.quiet[s] = append(w.quiet[s], e)
 			}
 		}
-		for _, e := range c.Beside(t) {
+		for _, e := range c.Beside(t, telling) {
 			if s := hinted(e); !known[e] && s != nil && (s.Info || e.Failed() || c.Own(e, t) && holds(e.Text, failed)) {
 				w.beside[s] = append(w.beside[s], e)
 			}
 		}
 		return w
 	}).(*words)
+}
+
+// telling says whether a record is looked at beside a trouble: it tells of a failure, names a cause, or holds a word that some rule
+// reads.
+func telling(e *correlator.Event) bool {
+	if e.Failed() || hinted(e) != nil {
+		return true
+	}
+	return table().reads.Any(e.Text)
 }
 
 // failed are the words by which a line of any severity tells of a failure.
@@ -294,8 +307,17 @@ func named(e *correlator.Event) *signature {
 
 // hinted is the signature that a record's words name, be it one that says little. In a chain of wrapped
 // errors the deepest speaks; of several lines, the cause that stands first in the table.
-func hinted(e *correlator.Event) *signature {
-	return e.Memo(func(e *correlator.Event) any { return read(e) }).(*signature)
+func hinted(e *correlator.Event) *signature { return readingOf(e).hints }
+
+// reading is what was read out of a record's words, each once.
+type reading struct {
+	hints     *signature
+	statement statement
+	stated    bool // whether the statement was read
+}
+
+func readingOf(e *correlator.Event) *reading {
+	return e.Memo(func(e *correlator.Event) any { return &reading{hints: read(e)} }).(*reading)
 }
 
 func read(e *correlator.Event) *signature {

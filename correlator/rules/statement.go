@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/needles"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -19,30 +20,30 @@ type statement struct {
 }
 
 // unusable are the words of a caller whose callee did not do what it should: errno, gRPC and HTTP words of a broken call.
-var unusable = []string{
+var unusable = needles.Of(
 	"refused", "timed out", "timeout", "unavailable", "unreachable", "reset by peer", "eof", "broken pipe", "no response", "not respond", "unable to connect",
 	"failed to connect", "could not connect", "cannot connect", "can't connect", "connection error", "connect to", "unable to reach", "could not reach", "cannot reach",
 	"server error", "internal error", "bad gateway", "gateway time", " 500", " 502", " 503", " 504", "lost connection", "connection lost", "disconnected", "deadline",
 	"operationalerror", "databaseerror", "programmingerror", "internalerror", "server-side error",
-}
+)
 
 // givenUp are the words of somebody whose patience with others was over: a consequence.
-var givenUp = []string{
+var givenUp = needles.Of(
 	"timed out waiting", "timeout waiting", "waiting for", "not claimed", "no result", "retries exhausted", "max retries", "maximum retry", "gave up", "giving up", "deadline exceeded",
 	"within the deadline", "did not report", "not ready after", "has not", "no heartbeat", "lease expired", "took too long", "still ", "exceeded its", "retrying", "will retry",
 	"requeuing", "reconciler error", "marking node failed", "is not available", "not available", "no agent has connected", "placement failure", "ttl expired",
-}
+)
 
 // ofItself are the words of a party for a failure inside it: exceptions, what it could not read, decode, load or begin, what it
 // refuses for a reason of its own.
-var ofItself = []string{
+var ofItself = needles.Of(
 	"traceback", "exception", "unhandled", "uncaught", "assert", "crash", "segfault", "abort", "terminating", "unrecoverable", "corrupt", "malformed", "failed to decode", "failed to parse",
 	"failed to load", "failed to open", "failed to read", "failed to write", "failed to start", "failed to restore", "failed to initialize", "failed to initialise", "failed to create", "failed to allocate",
 	"failed to apply", "failed to process", "failed to handle", "failed during", "could not parse", "could not decode", "could not load", "could not open", "cannot parse", "cannot decode", "cannot open", "unable to parse", "unable to load",
 	"unexpected end", "unexpected token", "unexpected value", "invalid state", "illegal state", "nil pointer", "null reference", "nullpointer", "undefined method", "index out of range", "typeerror", "keyerror", "valueerror", "attributeerror", "runtimeerror",
 	"is deprecated", "no longer supported", "not supported", "older than the last", "too old", "exited", "exit code", "exit status", "sigterm", "sigkill", "blocked", "stuck", "wedged", " hung", "deadlock", "overflow", "out of range", "limit reached",
 	"cannot be processed", "stall", "slowness", "being killed", "pool exhausted", "out of memory", "poison", "errno", "oserror", "ioerror", "violat", "inconsistent", "conflict",
-}
+)
 
 // drivers are the names by which a program speaks of whom it calls: client libraries and protocols.
 var drivers = []struct {
@@ -68,6 +69,14 @@ var portLayers = map[string]string{
 
 // stated reads what a record says of whom.
 func stated(c *correlator.Case, e *correlator.Event) statement {
+	r := readingOf(e)
+	if !r.stated {
+		r.statement, r.stated = state(c, e), true
+	}
+	return r.statement
+}
+
+func state(c *correlator.Case, e *correlator.Event) statement {
 	s := statement{event: e, party: e.Party()}
 	if hinted(e) != nil {
 		s.cause = true
@@ -77,7 +86,7 @@ func stated(c *correlator.Case, e *correlator.Event) statement {
 		return s
 	}
 	s.about = callee(c, e)
-	s.echo = wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer || !holds(e.Text, ofItself) || holds(e.Text, givenUp)
+	s.echo = wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer || !ofItself.Any(e.Text) || givenUp.Any(e.Text)
 	return s
 }
 
@@ -86,7 +95,7 @@ func callee(c *correlator.Case, e *correlator.Event) string {
 	if e.HTTP.Status >= 500 && e.HTTP.Upstream != "" && e.Party() == semconv.LayerIngress {
 		return semconv.LayerAPI
 	}
-	if !holds(e.Text, unusable) {
+	if !unusable.Any(e.Text) {
 		return ""
 	}
 	other := func(layer string) bool { return layer != "" && layer != e.Party() && c.Profile.Knows(layer) }
@@ -127,7 +136,7 @@ func statements(c *correlator.Case, t *correlator.Trouble) []statement {
 	for _, e := range c.Failures(t) {
 		add(e)
 	}
-	for _, e := range c.Beside(t) {
+	for _, e := range c.Beside(t, telling) {
 		if e.Failed() || hinted(e) != nil && hinted(e).Info {
 			add(e)
 		}

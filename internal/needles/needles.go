@@ -1,17 +1,20 @@
 // Package needles finds which of many words stand in a text, in one pass over it.
 package needles
 
-import "strings"
+import (
+	"encoding/binary"
+	"strings"
+)
 
-// Set is a number of words, each with its owner. Words are found by their first three bytes: hundreds of them are looked for in
+// Set is a number of words, each with its owner. Words are found by their first four bytes: hundreds of them are looked for in
 // every line that tells of a failure, and asking for one after the other costs more than all else that the judge does.
 type Set struct {
-	byHead map[[headBytes]byte][]needle
-	heads  [1 << 12]bool // by hash of a head: most places of a text begin no word
-	short  []needle      // words of fewer bytes than a head
+	byHead map[uint32][]needle
+	heads  [1 << 10]uint64 // a bit by hash of a head: most places of a text begin no word
+	short  []needle        // words of fewer bytes than a head
 }
 
-const headBytes = 3
+const headBytes = 4
 
 type needle struct {
 	word  string
@@ -25,24 +28,47 @@ func (n *Set) Add(word string, owner int) {
 		return
 	}
 	if n.byHead == nil {
-		n.byHead = map[[headBytes]byte][]needle{}
+		n.byHead = map[uint32][]needle{}
 	}
-	head := [headBytes]byte([]byte(word))
+	head := binary.LittleEndian.Uint32([]byte(word))
 	n.byHead[head] = append(n.byHead[head], needle{word, owner})
-	n.heads[hashOf(word[0], word[1], word[2])] = true
+	at := hashOf(head)
+	n.heads[at>>6] |= 1 << (at & 63)
 }
 
-func hashOf(a, b, c byte) uint16 { return (uint16(a)<<7 ^ uint16(b)<<4 ^ uint16(c)) & (1<<12 - 1) }
+// hashOf spreads heads over the bits (Knuth's multiplicative hash).
+func hashOf(head uint32) uint32 { return head * 2654435761 >> 16 }
+
+// Of gives a set of words that belong to nobody.
+func Of(words ...string) *Set {
+	n := &Set{}
+	for _, w := range words {
+		n.Add(w, 0)
+	}
+	return n
+}
+
+// Any says whether one of the words stands in the text.
+func (n *Set) Any(text string) bool {
+	found := false
+	n.In(text, func(int) { found = true })
+	return found
+}
 
 // In calls found with the owner of every word that stands in the text, once for each place.
 func (n *Set) In(text string, found func(owner int)) {
-	for i := 0; i+headBytes <= len(text); i++ {
-		if !n.heads[hashOf(text[i], text[i+1], text[i+2])] {
-			continue
-		}
-		for _, w := range n.byHead[[headBytes]byte{text[i], text[i+1], text[i+2]}] {
-			if strings.HasPrefix(text[i:], w.word) {
-				found(w.owner)
+	if len(text) >= headBytes {
+		head := uint32(text[0])<<8 | uint32(text[1])<<16 | uint32(text[2])<<24
+		for i := headBytes - 1; i < len(text); i++ {
+			head = head>>8 | uint32(text[i])<<24
+			if at := hashOf(head); n.heads[at>>6]&(1<<(at&63)) == 0 {
+				continue
+			}
+			begin := i - headBytes + 1
+			for _, w := range n.byHead[head] {
+				if strings.HasPrefix(text[begin:], w.word) {
+					found(w.owner)
+				}
 			}
 		}
 	}
