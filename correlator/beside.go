@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 	"time"
-
-	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // besideTime is how long before a step began something may have been said that explains it.
@@ -64,13 +62,9 @@ func (c *Case) mistimed(t *Trouble) (out []*Event) {
 	return out
 }
 
-// near says whether a record may concern a trouble by where it comes from: not another node's, nor another node
-// instance's, and of a machine only of one that works for the allocation.
+// near says whether a record may concern a trouble by where it comes from: not another node's, nor another node instance's.
 func (c *Case) near(e *Event, t *Trouble) bool {
-	if e.Node != "" || e.Party() == semconv.LayerNode || e.Party() == semconv.LayerNodeAgent {
-		return c.ours(e, t) && !c.otherInstance(e, t)
-	}
-	return true
+	return e.Node == "" || c.ours(e, t) && !c.otherInstance(e, t)
 }
 
 // Own says whether a record is the allocation's own, or of a node that works for it.

@@ -168,6 +168,11 @@ func exchangeOf(r *record.Record) Exchange {
 	if x.Status == 0 && x.Method == "" && r.Signal == record.Log {
 		return fromLine(r.Body, x)
 	}
+	if x.Status >= 400 && !x.Proxied && x.Flags == "" && r.Signal == record.Log { // what the line says of the back end, beside the attributes
+		if line := fromLine(r.Body, Exchange{}); line.Proxied {
+			x.Upstream, x.Flags, x.Proxied = line.Upstream, line.Flags, true
+		}
+	}
 	return x
 }
 

@@ -57,7 +57,7 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 		switch {
 		case tellsOfRequest(end):
 			requests = append(requests, t)
-		case !terminal(state): // whoever has what he asked for complains of his own affairs
+		case !terminal(state) || state == semconv.Active && c.failuresAround(end.At) > 1: // whoever has what he asked for complains of his own affairs
 			t.From, t.Complaint = c.Events[0].At, true // it may be about anything that went before
 			if at := c.Lifecycle.activeAfter(end.At); at != 0 {
 				t.Cleared = at // he gave up waiting, and got it all the same
@@ -68,6 +68,9 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 	}
 	return requests, complaints
 }
+
+// failuresAround counts the allocation's own records that tell of a failure around a time.
+func (c *Case) failuresAround(at int64) int { return len(c.ownFailures().around(at-lookback, at+skew)) }
 
 // tellsOfRequest says whether a record is about one request, not just about how things stand.
 func tellsOfRequest(e *Event) bool {

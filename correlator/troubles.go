@@ -54,6 +54,9 @@ func taskTroubles(c *Case) []*Trouble {
 	var out []*Trouble
 	madeGood := laterSuccess(c.Lifecycle.Tasks)
 	for i, a := range c.Lifecycle.Tasks {
+		if t := c.claimedLate(a); t != nil {
+			out = append(out, t)
+		}
 		if a.Over == nil {
 			continue
 		}
@@ -84,6 +87,24 @@ func taskTroubles(c *Case) []*Trouble {
 	}
 	return out
 }
+
+// claimedLate is a task that waited for its claim for much longer than it may, nil where it did not: the deadline was missed, even
+// if it was taken in the end.
+func (c *Case) claimedLate(a *Attempt) *Trouble {
+	budget := int64(c.Profile.Budgets().TaskClaim)
+	if a.Queued == nil || a.Taken == nil || budget == 0 || a.Taken.At-a.Queued.At <= muchLonger*budget {
+		return nil
+	}
+	waiting := *a
+	waiting.Taken, waiting.Over, waiting.Signs = nil, nil, nil
+	return &Trouble{
+		Kind: OverdueTrouble, From: a.Queued.At, At: a.Taken.At - 1, Owes: semconv.LayerNodeAgent, Node: a.Node, Instance: a.Instance, Attempt: &waiting, Cleared: a.Taken.At,
+		What: join("task", a.Task, parenthesis(a.Type), "was claimed only after", time.Duration(a.Taken.At-a.Queued.At).Round(time.Second).String()), Cites: distinct(a.Queued, a.Taken),
+	}
+}
+
+// muchLonger is how many times its budget a claim may take before its lateness is trouble of its own.
+const muchLonger = 4
 
 // laterSuccess gives for every attempt the next one after it that succeeded at the same task, or at one of its
 // type; -1 where there is none.

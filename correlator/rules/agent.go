@@ -20,6 +20,13 @@ func agent() []correlator.Rule {
 			Find:       silentAgent,
 		},
 		{
+			ID: "node_agent.fell_silent", Layer: semconv.LayerNodeAgent, Mechanism: "silent",
+			Looks:      "a claim that was lost, an agent that said nothing more after it had begun, and a node that is alive",
+			NextCheck:  "what the agent waits for: its own dump of goroutines or threads",
+			SafeAction: "save the agent's state, then restart it; do not reimage",
+			Find:       fellSilent,
+		},
+		{
 			ID: "node_agent.stuck", Layer: semconv.LayerNodeAgent, Mechanism: "stuck",
 			Looks:      "a task that nobody claimed, and an agent that is alive and complains of itself alone",
 			NextCheck:  "what the agent waits for: its own dump of goroutines or threads",
@@ -94,6 +101,23 @@ func silentSince(c *correlator.Case, t *correlator.Trouble, ev correlator.Eviden
 	ev.Summary = "since the rollout of " + what(change) + " the agent of " + t.Node + " does not come up" + quote(told)
 	ev.NextCheck, ev.SafeAction = "what that rollout changed", "roll it back; do not reimage"
 	return ev
+}
+
+// fellSilent needs an agent that spoke at the claim and not in the second half of the lease, and a node that did.
+func fellSilent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Attempt == nil || t.Attempt.Taken == nil || t.Attempt.Over == nil || t.Attempt.Over.To() != semconv.Lost || t.Node == "" {
+		return nil
+	}
+	taken, over := t.Attempt.Taken.At, t.Attempt.Over.At
+	last := c.LastOf(semconv.LayerNodeAgent, t.Node, taken, over-1)
+	host := c.LastOf(semconv.LayerNode, t.Node, taken+(over-taken)/2, over+int64(2*time.Minute))
+	if last == nil || last.Failed() || last.At > taken+(over-taken)/2 || over-last.At < int64(2*time.Minute) || host == nil || host.Failed() {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Caller, Certain: true, Onset: last.At, Records: append([]*correlator.Event{last, host}, t.Cites...),
+		Summary: "the agent of " + t.Node + " claimed the task, was last heard of at " + correlator.Time(last.At).String() + ", and its node is alive",
+	}}
 }
 
 // brief says whether an agent whose heart is heard to beat said nothing, from the step's beginning, for less than two

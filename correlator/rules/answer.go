@@ -68,7 +68,7 @@ func callsOf(c *correlator.Case, t *correlator.Trouble) []*call {
 }
 
 func answerLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Itself, Certain: true}
+	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
 	for _, k := range callsOf(c, t) {
 		if k.proxy != nil && k.done != nil && k.done.EndAt() <= k.proxy.EndAt()+moment && !flagged(k.proxy.HTTP, "UT", "DC") && k.proxy.HTTP.Status != 504 {
 			ev.Records = append(ev.Records, k.caller, k.done, k.proxy)

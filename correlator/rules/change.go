@@ -75,18 +75,25 @@ func curedBy(c *correlator.Case, t *correlator.Trouble, failures []*correlator.E
 		return nil
 	}
 	var found, undone *correlator.Event
+	certain := false
 	c.EachEvent(semconv.EventDeploy, t.From-int64(changed), t.At, func(e *correlator.Event) {
 		layer := correlator.LayerOfName(c.Profile, e.Attr(semconv.Component))
 		about := layer != "" && (layer == t.Owes || slices.ContainsFunc(failures, func(f *correlator.Event) bool { return f.Party() == layer || callee(c, f) == layer }))
-		if u := undoing(c, e, t); u != nil && u.At > t.From && about {
-			found, undone = e, u
+		u := undoing(c, e, t)
+		if u == nil || u.At <= t.From {
+			return
+		}
+		// Right before it failed, and right before it worked again: that brackets the trouble, whatever was rolled out.
+		brackets := e.At >= t.From-int64(rolledOut) && t.Cleared-u.At <= int64(rolledOut)
+		if about || brackets {
+			found, undone, certain = e, u, about
 		}
 	})
 	if found == nil {
 		return nil
 	}
 	return []correlator.Evidence{{
-		Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: found.At, Records: append([]*correlator.Event{found, undone}, t.Cites...),
+		Weight: correlator.Telling, Directness: correlator.Itself, Certain: certain, Onset: found.At, Records: append([]*correlator.Event{found, undone}, t.Cites...),
 		Summary: t.What + " after the rollout of " + what(found) + ", and what came after its undoing at " + correlator.Time(undone.At).String() + " succeeded",
 	}}
 }

@@ -29,11 +29,43 @@ func handoff() []correlator.Rule {
 		SafeAction: "the caller needs nothing",
 		Find:       noAnswer,
 	}, {
+		ID: "workflow.not_taken", Layer: semconv.LayerWorkflow, Mechanism: "not_taken",
+		Looks:      "a request that was published and that no workflow took up, while workers are alive and not idle",
+		NextCheck:  "what the workers wait for: a leader, a lock, a queue of another name",
+		SafeAction: "the outbox needs nothing; do not publish again before that is known",
+		Find:       notTaken,
+	}, {
 		ID: "workflow.asks_no_more", Layer: semconv.LayerWorkflow, Mechanism: "stuck",
 		Looks:      "a provider's job that the platform asked after regularly, and no more, while it goes on asking after others",
 		NextCheck:  "what the workflow waits for since its last question",
 		SafeAction: "the provider needs nothing; let the workflow ask again",
 		Find:       stoppedAsking,
+	}}
+}
+
+// notTaken blames who should have taken what was published: it is alive, and nothing of it came about.
+func notTaken(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Kind != correlator.OverdueTrouble || t.Owes != "" || len(c.Lifecycle.Workflows) > 0 || len(c.Lifecycle.Outbox) == 0 {
+		return nil
+	}
+	last := c.Lifecycle.Outbox[len(c.Lifecycle.Outbox)-1].Last()
+	if last.To != semconv.Published || last.At > t.At {
+		return nil
+	}
+	var says *correlator.Event
+	idle := false
+	c.EachIn(semconv.LayerWorkflow, last.At, c.Now, func(e *correlator.Event) {
+		if !e.IsEvent() {
+			says = e // a heartbeat says nothing of what it waits for
+		}
+		idle = idle || holds(e.Text, []string{"no messages", "idle", "lag=0", "0 messages", "nothing to do", "queue empty"})
+	})
+	if says == nil || idle {
+		return nil // nobody was there to take it, or it waits for nothing: it was lost between
+	}
+	return []correlator.Evidence{{
+		Rule: "workflow.not_taken", Layer: semconv.LayerWorkflow, Weight: correlator.Generic, Directness: correlator.Caller, Onset: last.At,
+		Records: append([]*correlator.Event{last.Event, says}, t.Cites...), Summary: "what was published at " + correlator.Time(last.At).String() + " was taken by no workflow, and workers are alive" + quote(says),
 	}}
 }
 

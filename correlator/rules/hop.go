@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"slices"
+
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -34,20 +36,26 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		if e.HTTP.Status >= 400 && e.HTTP.Status < 500 {
 			continue // the caller's mistake, or a refusal: other rules read those
 		}
+		if e.HTTP.Status == 0 && unusable.Any(e.Text) && callee(c, e) == "" && e.Layer != semconv.LayerIngress {
+			return nil // it tells of somebody whom it does not name
+		}
 		failing[e.Layer] = append(failing[e.Layer], e)
 	}
 	if len(failing) != 1 {
 		return nil
 	}
 	for layer, records := range failing {
-		if !c.Profile.Knows(layer) || layer == "client" {
-			return nil // that a client saw a failure is the trouble, not its cause
+		if !c.Profile.Knows(layer) || !correlator.Onward(semconv.LayerClient, layer) {
+			return nil // it is not on the request's way; that a client saw a failure is the trouble, not its cause
 		}
 		if layer == semconv.LayerAPI && muteAPI(c, t, records) {
 			return nil
 		}
+		if layer == semconv.LayerIngress && slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.HTTP.Upstream != "" }) {
+			return nil // it passes on what its back end did
+		}
 		return []correlator.Evidence{{
-			Rule: layer + ".error", Layer: layer, Mechanism: "error", Weight: correlator.Generic, Directness: correlator.Itself,
+			Rule: layer + ".error", Layer: layer, Mechanism: "error", Weight: correlator.Slight, Directness: correlator.Itself,
 			Records: records, Summary: "only " + layer + " tells of a failure" + quote(records[0]),
 		}}
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -16,7 +17,7 @@ func overdue() []correlator.Rule {
 		NextCheck:  "what that party last did, and what it waits for",
 		SafeAction: "look before anything is restarted: the step may have been done and its record be late",
 		Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-			if t.Kind != correlator.OverdueTrouble || t.Owes == "" || !c.Profile.Knows(t.Owes) || t.Owes == semconv.LayerProvider && done(c, t) {
+			if t.Kind != correlator.OverdueTrouble || t.Owes == "" || !c.Profile.Knows(t.Owes) || t.Owes == semconv.LayerProvider && done(c, t) || handedOn(c, t) {
 				return nil
 			}
 			var sign, complaint *correlator.Event
@@ -45,9 +46,6 @@ func overdue() []correlator.Rule {
 				Records: append(append([]*correlator.Event(nil), t.Cites...), signs...), Onset: t.At,
 				Summary: t.What + " since " + correlator.Time(t.From).String() + ", and " + t.Owes + " is alive",
 			}
-			if t.Owes == semconv.LayerWorkflow && othersComplain(c, t) {
-				ev.Weight, ev.Certain = correlator.Slight, false // it may well wait for them
-			}
 			if complaint != nil {
 				ev.Records = append([]*correlator.Event{complaint}, ev.Records...)
 				ev.Onset, ev.Summary = min(ev.Onset, complaint.At), ev.Summary+quote(complaint)
@@ -57,11 +55,24 @@ func overdue() []correlator.Rule {
 	}}
 }
 
-// othersComplain says whether, while a workflow stood still, another party told of a failure.
-func othersComplain(c *correlator.Case, t *correlator.Trouble) bool {
+// handedOn says whether a workflow that stands still is seen to have handed its work on: somebody behind it speaks of this very
+// allocation, or tells of a failure, or the workflow itself says whom it waits for. Who of them owes the answer is not known by that.
+func handedOn(c *correlator.Case, t *correlator.Trouble) bool {
+	if t.Owes != semconv.LayerWorkflow || t.Attempt != nil {
+		return false
+	}
+	for _, e := range c.Events {
+		behind := correlator.Onward(semconv.LayerWorkflow, e.Party()) || e.Party() == semconv.LayerProjection
+		if e.At >= t.From && !e.IsEvent() && behind && e.Text != "" {
+			return true
+		}
+		if e.At >= t.From && !e.IsEvent() && e.Party() == semconv.LayerWorkflow && strings.Contains(e.Text, "waiting for ") && !holds(e.Text, []string{"lock", "mutex", "leader", "lease", "semaphore"}) {
+			return true
+		}
+	}
 	return slices.ContainsFunc(statements(c, t), func(s statement) bool {
 		switch s.party {
-		case semconv.LayerWorkflow, semconv.LayerClient, semconv.LayerProjection:
+		case semconv.LayerWorkflow, semconv.LayerClient:
 			return s.about != "" && s.about != semconv.LayerWorkflow
 		}
 		return true

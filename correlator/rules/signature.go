@@ -127,8 +127,8 @@ func (s *signature) owner(c *correlator.Case, e *correlator.Event) string {
 		}
 		layer = e.Party()
 	}
-	if !c.Profile.Knows(layer) || layer == semconv.LayerClient && s.Mechanism != "limit" {
-		return "" // what a client says of its own affairs is nobody's fault, but for the limits of its own machine
+	if !c.Profile.Knows(layer) || layer == semconv.LayerClient && s.Mechanism != "limit" && s.Mechanism != "clock" {
+		return "" // what a client says of its own affairs is nobody's fault, but for its own machine's limits and clock
 	}
 	return layer
 }
@@ -277,12 +277,25 @@ func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 			}
 		}
 		for _, e := range c.Beside(t, telling) {
+			if elsewhere(c, t, e) {
+				continue
+			}
 			if s := hinted(e); !known[e] && s != nil && (s.Info || e.Failed() || c.Own(e, t) && holds(e.Text, failed)) {
 				w.beside[s] = append(w.beside[s], e)
 			}
 		}
 		return w
 	}).(*words)
+}
+
+// elsewhere says whether a record is a machine's that does not work for the allocation: of the ways that lead over it, it may
+// tell, not of itself.
+func elsewhere(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bool {
+	if e.Party() != semconv.LayerNode && e.Party() != semconv.LayerNodeAgent || c.Own(e, t) {
+		return false
+	}
+	s := hinted(e)
+	return s == nil || s.Layer == semconv.LayerNode || s.Layer == semconv.LayerNodeAgent || s.Layer == byParty
 }
 
 // telling says whether a record is looked at beside a trouble: it tells of a failure, names a cause, or holds a word that some rule

@@ -137,7 +137,7 @@ func statements(c *correlator.Case, t *correlator.Trouble) []statement {
 		add(e)
 	}
 	for _, e := range c.Beside(t, telling) {
-		if e.Failed() || hinted(e) != nil && hinted(e).Info {
+		if (e.Failed() || hinted(e) != nil && hinted(e).Info) && !elsewhere(c, t, e) {
 			add(e)
 		}
 	}
