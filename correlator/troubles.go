@@ -212,6 +212,9 @@ func runTroubles(c *Case) []*Trouble {
 func stateTroubles(c *Case) []*Trouble {
 	var out []*Trouble
 	for i, s := range c.Lifecycle.States {
+		if t := c.movedLate(i); t != nil {
+			out = append(out, t)
+		}
 		if s.To != semconv.Failed && s.To != semconv.ReleaseFailed && s.To != semconv.Degraded {
 			continue
 		}
@@ -235,6 +238,22 @@ func stateTroubles(c *Case) []*Trouble {
 		out = append(out, t)
 	}
 	return out
+}
+
+// movedLate is a state that lasted much longer than it may and was left in the end, nil where it was not.
+func (c *Case) movedLate(i int) *Trouble {
+	if i+1 >= len(c.Lifecycle.States) {
+		return nil
+	}
+	s, next := c.Lifecycle.States[i], c.Lifecycle.States[i+1]
+	budget := int64(c.Profile.Budgets().States[s.To])
+	if s.To != semconv.Requested && s.To != semconv.Reserved || budget == 0 || next.At-s.At <= muchLonger*budget || c.canceledBefore(next.At) || next.To == semconv.Failed {
+		return nil
+	}
+	return &Trouble{
+		Kind: OverdueTrouble, From: s.At, At: next.At - 1, Cleared: next.At, Cites: distinct(s.Event, next.Event),
+		What: "the allocation stayed " + s.To + " for " + time.Duration(next.At-s.At).Round(time.Second).String(),
+	}
 }
 
 // Troubles lists what went wrong, in order of time.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/record"
@@ -30,6 +31,7 @@ type call struct {
 	caller *correlator.Event // the failure of who asked
 	proxy  *correlator.Event // an error that a proxy gave
 	done   *correlator.Event // the called's own success
+	left   *correlator.Event // a proxy's word that the caller went away
 }
 
 // callsOf gathers, by trace, the failed calls around a trouble of which the called tells that they went well.
@@ -47,6 +49,8 @@ func callsOf(c *correlator.Case, t *correlator.Trouble) []*call {
 			out = append(out, k)
 		}
 		switch {
+		case e.Layer == semconv.LayerIngress && flagged(e.HTTP, "DC"):
+			k.left = e
 		case e.Layer == semconv.LayerIngress && e.HTTP.Status >= 500:
 			k.proxy = e
 		case e.Signal == record.Span && (e.SpanKind == "client" || e.Layer == semconv.LayerClient):
@@ -57,6 +61,9 @@ func callsOf(c *correlator.Case, t *correlator.Trouble) []*call {
 	}
 	for _, e := range c.Quiet(t) {
 		k := by[e.TraceID]
+		if k != nil && e.Layer == semconv.LayerIngress && flagged(e.HTTP, "DC") {
+			k.left = e
+		}
 		if k == nil || e.Signal != record.Span || e.SpanKind == "client" || e.Status == "error" || e.HTTP.Status >= 400 || e.GRPCFailed() {
 			continue
 		}
@@ -87,7 +94,15 @@ var tooLate = []string{"deadline", "timeout", "timed out", "time-out", "hung up"
 func hungUpEarly(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Itself, Certain: false}
 	for _, k := range callsOf(c, t) {
-		if k.caller == nil || k.done == nil || k.proxy != nil || k.done.EndAt() <= k.caller.EndAt() || k.caller.HTTP.Status != 0 {
+		if k.caller == nil || k.proxy != nil || k.caller.HTTP.Status != 0 {
+			continue
+		}
+		// The called was done later, or a proxy saw the caller go after a time in which nobody answers.
+		proof := k.done
+		if atOnce := k.caller.EndAt()-k.caller.At < int64(2*time.Second); k.left != nil && atOnce {
+			proof = k.left
+		}
+		if proof == nil || proof == k.done && proof.EndAt() <= k.caller.EndAt() {
 			continue
 		}
 		code := strings.ToLower(k.caller.Attr(semconv.RPCGRPCStatus))
@@ -95,12 +110,12 @@ func hungUpEarly(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 			continue
 		}
 		ev.Layer = k.caller.Layer
-		ev.Records = append(ev.Records, k.caller, k.done)
+		ev.Records = append(ev.Records, k.caller, proof)
 	}
 	if len(ev.Records) == 0 || !c.Profile.Knows(ev.Layer) {
 		return nil
 	}
 	ev.Rule = ev.Layer + ".patience"
-	ev.Summary = ev.Layer + " hung up before " + ev.Records[1].Layer + " was done, which then was done" + quote(ev.Records[0])
+	ev.Summary = ev.Layer + " hung up before it could be answered" + quote(ev.Records[0])
 	return []correlator.Evidence{ev}
 }

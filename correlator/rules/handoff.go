@@ -110,6 +110,14 @@ func stoppedAsking(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 			polls = append(polls, e)
 		}
 	}
+	if finished := ended(c, t); finished != nil && len(polls) > 0 { // who cannot be asked (EDA) tells its end in another way
+		if alive := c.AliveBetween(semconv.LayerWorkflow, finished.At+int64(time.Minute), c.Now); alive != nil {
+			return []correlator.Evidence{{
+				Weight: correlator.Telling, Directness: correlator.Caller, Onset: finished.At, Records: append([]*correlator.Event{finished, alive}, t.Cites...),
+				Summary: "the provider tells that it carried the order out, and the platform, which is alive, took no notice" + quote(finished),
+			}}
+		}
+	}
 	if len(polls) < 3 {
 		return nil
 	}

@@ -58,6 +58,9 @@ func overdue() []correlator.Rule {
 // handedOn says whether a workflow that stands still is seen to have handed its work on: somebody behind it speaks of this very
 // allocation, or tells of a failure, or the workflow itself says whom it waits for. Who of them owes the answer is not known by that.
 func handedOn(c *correlator.Case, t *correlator.Trouble) bool {
+	if t.Owes == semconv.LayerProvider { // the machine did not get to where it would do its part
+		return slices.ContainsFunc(c.Events, func(e *correlator.Event) bool { return e.At >= t.From && holds(e.Text, noBoot) })
+	}
 	if t.Owes != semconv.LayerWorkflow || t.Attempt != nil {
 		return false
 	}
@@ -78,3 +81,6 @@ func handedOn(c *correlator.Case, t *correlator.Trouble) bool {
 		return true
 	})
 }
+
+// noBoot are the words of a machine's firmware that found nothing to boot from over the network (PXE specification, UEFI).
+var noBoot = []string{"pxe-e16", "pxe-e18", "pxe-e51", "pxe-e52", "pxe-e53", "no offer received", "no valid offer", "no dhcp offers"}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -34,11 +35,15 @@ func questions(c *correlator.Case, t *correlator.Trouble) (q askedFor) {
 		return q
 	}
 	queued := t.Attempt.Queued.At
-	c.Each(queued-int64(10*time.Minute), t.At+moment, func(e *correlator.Event) {
+	until := c.Now
+	if t.Cleared != 0 {
+		until = t.Cleared - 1
+	}
+	c.Each(queued-int64(10*time.Minute), until, func(e *correlator.Event) {
 		if !asksForWork(e) {
 			return
 		}
-		switch of := strings.Contains(e.HTTP.Path, t.Node) || e.Node == t.Node; {
+		switch of := strings.Contains(e.HTTP.Path, t.Node) || e.Node == t.Node || correlator.Names(e, t.Node); {
 		case of && e.At < queued:
 			q.before = append(q.before, e)
 		case of && e.At > queued+moment:
@@ -52,11 +57,24 @@ func questions(c *correlator.Case, t *correlator.Trouble) (q askedFor) {
 
 // asksForWork says whether a record tells of an agent's question for its next task that was answered.
 func asksForWork(e *correlator.Event) bool {
-	if e.IsEvent() || e.HTTP.Status >= 300 || e.HTTP.Status == 0 || e.HTTP.Path == "" {
+	if e.IsEvent() {
 		return false
 	}
-	return holds(e.HTTP.Path, []string{"task", "claim", "work", "lease", "job", "poll", "next"}) && (e.Node != "" || strings.Contains(e.HTTP.Path, "node"))
+	path := e.HTTP.Path
+	if path == "" || e.HTTP.Status == 0 {
+		m := answered.FindStringSubmatch(e.Text)
+		if m == nil {
+			return false
+		}
+		path = m[1]
+	} else if e.HTTP.Status >= 300 {
+		return false
+	}
+	return holds(path, []string{"task", "claim", "work", "lease", "job", "poll", "next"}) && (e.Node != "" || strings.Contains(path, "node"))
 }
+
+// answered is how services and agents put a request that went well into words.
+var answered = regexp.MustCompile(`\b(?:get|post) (?:https?://[^/\s]+)?(/\S+)(?: http/[0-9.]+"?)?:? 2\d\d\b`)
 
 func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	q := questions(c, t)

@@ -128,10 +128,14 @@ var (
 
 // done says whether the provider itself tells of the order that it was carried out: what is still missing then is
 // not the provider's move.
-func done(c *correlator.Case, t *correlator.Trouble) bool {
-	found := false
+func done(c *correlator.Case, t *correlator.Trouble) bool { return ended(c, t) != nil }
+
+// ended is the provider's own record that it carried the order out, nil where there is none.
+func ended(c *correlator.Case, t *correlator.Trouble) (told *correlator.Event) {
 	c.EachIn(semconv.LayerProvider, t.From, c.Now, func(e *correlator.Event) {
-		found = found || e.Allocation == c.ID && e.Layer == semconv.LayerProvider && !e.IsEvent() && e.Body != "" && holds(e.Text, []string{"successful", "succeeded"})
+		if told == nil && e.Allocation == c.ID && e.Layer == semconv.LayerProvider && !e.IsEvent() && e.Body != "" && holds(e.Text, []string{"successful", "succeeded", "to deployed", "finished ok"}) {
+			told = e
+		}
 	})
-	return found
+	return told
 }
