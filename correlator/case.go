@@ -136,7 +136,11 @@ func (c *Case) Shows(e *Event, layer string) bool { return e.inLayer(layer) }
 // to (docs/domain.md §4.10, rule 2: a heartbeat, other requests). It gives the newest such record, the allocation's own
 // and one without an allocation before one of another allocation.
 func (c *Case) AliveBetween(layer string, from, to int64) *Event {
-	if e := c.lookup(indexKey{ofLayer, layer, ""}).last(from, to, nil); e != nil || layer == "" {
+	signs := c.lookup(indexKey{ofLayer, layer, ""})
+	if e := signs.last(from, to, EveryReaderHas); e != nil || layer == "" {
+		return e
+	}
+	if e := signs.last(from, to, nil); e != nil {
 		return e
 	}
 	list := c.Liveness.of(layer)
@@ -149,6 +153,12 @@ func (c *Case) AliveBetween(layer string, from, to int64) *Event {
 		}
 	}
 	return nil
+}
+
+// EveryReaderHas says whether a record is read wherever a case comes from, and is cited before others: of what nobody owns and nobody
+// complains of, a store gives heartbeats, rollouts and lines with telling words alone.
+func EveryReaderHas(e *Event) bool {
+	return e.Allocation != "" || e.fails || e.IsEvent() || e.Node != ""
 }
 
 // aliveOn is AliveBetween of one node's part of a layer.

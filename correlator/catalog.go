@@ -21,6 +21,7 @@ type Description struct {
 	Layer      string `json:"layer"`
 	Mechanism  string `json:"mechanism"`
 	Looks      string `json:"looks_for"`
+	Stands     string `json:"stands_on"` // states of handoffs
 	NextCheck  string `json:"next_check"`
 	SafeAction string `json:"safe_action"`
 }
@@ -29,6 +30,7 @@ type Description struct {
 var judgesOwn = []Description{{
 	ID: "projection.stale", Layer: "projection", Mechanism: "stale",
 	Looks:      "a view that lags longer than its grace while nothing else explains why (the judge's own)",
+	Stands:     "answered, and not shown",
 	NextCheck:  "the updater of that view: is it running, and what did it last apply?",
 	SafeAction: "act on the control plane's state; replay the projection",
 }}
@@ -40,7 +42,7 @@ func Describe(rules []Rule) Catalog {
 		c.Tiebreaks = append(c.Tiebreaks, t.Name)
 	}
 	for _, r := range rules {
-		c.Rules = append(c.Rules, Description{r.ID, r.Layer, r.Mechanism, r.Looks, r.NextCheck, r.SafeAction})
+		c.Rules = append(c.Rules, Description{r.ID, r.Layer, r.Mechanism, r.Looks, r.Stands, r.NextCheck, r.SafeAction})
 	}
 	slices.SortFunc(c.Rules, func(a, b Description) int {
 		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Looks, b.Looks))

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/internal/accesslog"
 	"github.com/faultline-io/faultline/internal/identity"
@@ -60,9 +61,13 @@ func (e *Event) Is(name string) bool { return e.IsEvent() && e.Name == name }
 // Own gives the identifier of a kind that the record carries by itself.
 func (e *Event) Own(k identity.Kind) string { return e.Keys.First(k) }
 
+// longestSpan is how long a span may last. What claims more has a broken end, and windows around it would reach beyond what a
+// number of nanoseconds can say (the year 2262).
+const longestSpan = int64(30 * 24 * time.Hour)
+
 // EndAt is when the event was over: a span's end, else its own time.
 func (e *Event) EndAt() int64 {
-	if e.Signal == record.Span && e.End > e.At {
+	if e.Signal == record.Span && e.End > e.At && e.End-longestSpan <= e.At {
 		return e.End
 	}
 	return e.At

@@ -55,6 +55,7 @@ type Rule struct {
 	Layer      string
 	Mechanism  string
 	Looks      string // what it looks for, one sentence
+	Stands     string // on which states of handoffs it stands: how far the order is proven to have come
 	NextCheck  string
 	SafeAction string
 	// Words make a record worth reading that belongs to nobody and tells of no failure by its severity: systems write their

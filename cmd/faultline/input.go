@@ -39,6 +39,9 @@ func (in *input) gather(files []string, stdin io.Reader, stderr io.Writer) (*cor
 		if err != nil {
 			return nil, fmt.Errorf("--as-of: %q is no RFC 3339 time, such as 2026-03-02T10:04:11Z", in.asOf)
 		}
+		if t.Year() < 1900 || t.Year() > 2261 { // nanoseconds cannot count them: they would be some other time
+			return nil, fmt.Errorf("--as-of: %q is not between the years 1900 and 2261", in.asOf)
+		}
 		asOf = t.UnixNano()
 	}
 	var records []*record.Record

@@ -39,6 +39,10 @@ func (s *Service) take(ctx context.Context, now time.Time) error {
 		s.enqueue(s.set.Add(found[:n], nil), earliest(found[:n]))
 		found = found[n:]
 	}
+	for service, n := range s.set.Ahead() {
+		s.metrics.ahead.Add(float64(n))
+		s.log.Warn("records claim to be observed in the future; judging goes by when they arrived", "service", service, "records", n)
+	}
 	s.hinted()
 	s.invalidate(now)
 	return err

@@ -20,7 +20,7 @@ type metrics struct {
 	waiting []int64       // times of arrival of what the next write says
 	layers  map[string]bool
 
-	rows, failures, postponed        prometheus.Counter
+	rows, failures, postponed, ahead prometheus.Counter
 	revisions, panics                *prometheus.CounterVec
 	lag, judged, took                prometheus.Histogram
 	phases                           *prometheus.HistogramVec
@@ -55,6 +55,7 @@ func newMetrics(reg prometheus.Registerer, p *profile.Profile) *metrics {
 		rows:        counter("records_total", "Records that were followed."),
 		failures:    counter("failures_total", "Looks that ended early because the store did not answer."),
 		postponed:   counter("postponed_total", "Judgements that had to wait for the next look, because the share of a core was used up."),
+		ahead:       counter("claims_ahead_total", "Records that claim to have been observed after they were brought to the store; the log names their emitters."),
 		revisions:   counters("revisions_total", "Changes of a verdict that were written, by why: first, records, time, rules.", "why"),
 		panics:      counters("rule_panics_total", "Rules that panicked and were left out of a judgement.", "rule"),
 		lag:         histogram("lag_seconds", "From the store's taking a record to the changed verdict being stored.", seconds),

@@ -3,6 +3,7 @@ package live
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/identity"
@@ -34,6 +35,7 @@ type WorkingSet struct {
 
 	touched      map[string]bool
 	hints        map[string]bool
+	ahead        map[string]int // see Ahead
 	invalidation Invalidation
 	high         int64 // the newest time of arrival
 	durations    correlator.Durations
@@ -55,7 +57,7 @@ func NewWorkingSet(p *profile.Profile, rules []correlator.Rule, bounds Bounds) *
 		profile: p, rules: rules, words: correlator.NewWords(rules), bounds: bounds,
 		index:  identity.New(identity.Options{SharedNodes: p.SharedNodes, MaxSubjects: bounds.Subjects, Forget: true}),
 		events: map[string]*correlator.Event{}, entries: map[string]*entry{}, nodeLines: map[string][]*correlator.Event{}, heartbeats: map[heartbeat]int{},
-		touched: map[string]bool{}, hints: map[string]bool{}, liveness: correlator.NewLiveness(),
+		touched: map[string]bool{}, hints: map[string]bool{}, ahead: map[string]int{}, liveness: correlator.NewLiveness(),
 		allocations: map[string]map[string]bool{}, invalidation: Invalidation{Named: map[string]bool{}},
 	}
 }
@@ -103,10 +105,30 @@ func (w *WorkingSet) merge(records []*record.Record) (fresh []*correlator.Event)
 		e := correlator.NewEvent(r, key, w.profile)
 		_ = e.Learn(w.index) // what is refused is counted by whoever reads the whole record set
 		w.events[key] = e
-		w.now, w.high = max(w.now, r.Observed), max(w.high, r.Ingested)
+		w.now, w.high = max(w.now, w.seen(r)), max(w.high, r.Ingested)
 		fresh = append(fresh, e)
 	}
 	return fresh
+}
+
+// claimSlack is how far the clock of who observed a record may be ahead of the clock of who brought it to the store.
+const claimSlack = int64(time.Minute)
+
+// seen is when a record was observed, as far as that can be: nobody brings to the store what is yet to be seen. What claims more
+// would make everybody late for good; it is counted by its emitter.
+func (w *WorkingSet) seen(r *record.Record) int64 {
+	if r.Ingested == 0 || r.Observed <= r.Ingested+claimSlack {
+		return r.Observed
+	}
+	w.ahead[r.Service]++
+	return r.Ingested
+}
+
+// Ahead gives, and forgets, how many records claimed to be observed after they were brought to the store, by emitter.
+func (w *WorkingSet) Ahead() map[string]int {
+	out := w.ahead
+	w.ahead = map[string]int{}
+	return out
 }
 
 // place puts an event where it belongs.

@@ -133,6 +133,29 @@ func TestAConflictingCopyHasArrivedOnce(t *testing.T) {
 	}
 }
 
+// One record that claims to be observed in the future makes nobody late: judging goes by when it arrived, and its emitter is named.
+func TestAClaimOfTheFutureMakesNobodyLate(t *testing.T) {
+	set := live.NewWorkingSet(defaultProfile(t), rules.All(), live.DefaultBounds())
+	begun := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC).UnixNano()
+	in := func(service string, at, observed int64, attrs ...record.Attr) *record.Record {
+		return &record.Record{Signal: record.Log, Name: "allocation.state", Time: at, Observed: observed, Ingested: begun + int64(time.Second), Service: service, Attrs: attrs}
+	}
+	set.Add([]*record.Record{
+		in("api", begun, begun, record.Attr{Key: "allocation_id", Value: "a-1"}, record.Attr{Key: "to", Value: "requested"}),
+		in("edge", begun, begun+int64(90*time.Minute), record.Attr{Key: "allocation_id", Value: "a-2"}, record.Attr{Key: "to", Value: "requested"}),
+		in("provisioner", begun, begun, record.Attr{Key: "component", Value: "provisioner"}),
+	}, nil)
+	if now := set.Now(); now > begun+int64(time.Minute) {
+		t.Errorf("now is %s", time.Unix(0, now).UTC())
+	}
+	if judged, ok := set.Judge("a-1", 0); !ok || judged.Assessment.Verdict.Outcome != correlator.None {
+		t.Errorf("%+v", judged.Assessment.Verdict)
+	}
+	if got := set.Ahead(); len(got) != 1 || got["edge"] != 1 {
+		t.Errorf("ahead: %v", got)
+	}
+}
+
 // copies keeps a run from seeing what an earlier one worked out.
 func copies(in []*record.Record) []*record.Record {
 	out := make([]*record.Record, len(in))

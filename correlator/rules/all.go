@@ -6,32 +6,47 @@ import "github.com/faultline-io/faultline/correlator"
 // list of tie-breaks.
 func All() []correlator.Rule {
 	var out []correlator.Rule
-	out = append(out, signatures()...)
-	out = append(out, ingress()...)
-	out = append(out, auth()...)
-	out = append(out, agent()...)
-	out = append(out, provider()...)
-	out = append(out, unfinished()...)
-	out = append(out, refused()...)
-	out = append(out, content()...)
-	out = append(out, trigger()...)
-	out = append(out, peer()...)
-	out = append(out, outbox()...)
-	out = append(out, worker()...)
-	out = append(out, behind()...)
-	out = append(out, signing()...)
-	out = append(out, orphan()...)
-	out = append(out, overdue()...)
-	out = append(out, hop()...)
-	out = append(out, handoff()...)
-	out = append(out, answer()...)
-	out = append(out, poll()...)
-	out = append(out, change()...)
-	out = append(out, because()...)
-	out = append(out, testimony()...)
-	out = append(out, first()...)
+	for _, g := range groups {
+		for _, r := range g.rules() {
+			if r.Stands == "" {
+				r.Stands = g.stands
+			}
+			out = append(out, r)
+		}
+	}
 	for i := range out {
 		out[i] = withComplaint(out[i])
 	}
 	return out
+}
+
+// groups are the families of rules, each with the states of handoffs on which it stands.
+var groups = []struct {
+	rules  func() []correlator.Rule
+	stands string
+}{
+	{signatures, "any: the party that failed, or who met it, says why"},
+	{ingress, "refused by a proxy, or handed on by it and not answered"},
+	{auth, "refused"},
+	{agent, "sent and not accepted, or accepted and not answered"},
+	{provider, "answered with a failure"},
+	{unfinished, "accepted and not answered"},
+	{refused, "not arrived: nobody listens"},
+	{content, "answered with nothing in it"},
+	{trigger, "sent to somebody else"},
+	{peer, "not arrived: the other one ended"},
+	{outbox, "accepted and not handed on"},
+	{worker, "at work and not answered"},
+	{behind, "answered with a failure by who stands behind"},
+	{signing, "refused"},
+	{orphan, "answered before it was done"},
+	{overdue, "accepted and not answered in time"},
+	{hop, "answered with a failure by one hop alone"},
+	{handoff, "accepted, by the last hop that is proven to have it, and not answered"},
+	{answer, "answered, and the answer lost or not awaited"},
+	{poll, "sent and not accepted, though it was asked for or no longer asked for"},
+	{change, "refused or failed since a rollout, or until its undoing"},
+	{because, "answered with a failure by who could not use the next one"},
+	{testimony, "not known: who speaks of trouble in itself"},
+	{first, "answered with a failure by who was first"},
 }

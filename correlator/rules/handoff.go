@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +31,8 @@ func handoff() []correlator.Rule {
 		Find:       noAnswer,
 	}, {
 		ID: "workflow.not_taken", Layer: semconv.LayerWorkflow, Mechanism: "not_taken",
-		Looks:      "a request that was published and that no workflow took up, while workers are alive and not idle",
+		Words:      slices.Concat(standingBy, idling),
+		Looks:      "a request that was published and that no workflow took up, while workers are alive and stand by",
 		NextCheck:  "what the workers wait for: a leader, a lock, a queue of another name",
 		SafeAction: "the outbox needs nothing; do not publish again before that is known",
 		Find:       notTaken,
@@ -42,6 +44,13 @@ func handoff() []correlator.Rule {
 		Find:       stoppedAsking,
 	}}
 }
+
+// standingBy are the words of a worker that takes nothing since it waits for something else; idling those of one for which there
+// is nothing to take.
+var (
+	standingBy = []string{"standby", "waiting for leader", "waiting on leader", "not the leader", "held by session", "waiting for lock", "waiting to acquire", "attempting to acquire leader", "paused", "draining"}
+	idling     = []string{"no messages", "consumer idle", "worker idle", "lag=0", "0 messages", "queue empty", "no deliveries"}
+)
 
 // notTaken blames who should have taken what was published: it is alive, and nothing of it came about.
 func notTaken(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
@@ -55,10 +64,10 @@ func notTaken(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	var says *correlator.Event
 	idle := false
 	c.EachIn(semconv.LayerWorkflow, last.At, c.Now, func(e *correlator.Event) {
-		if !e.IsEvent() {
-			says = e // a heartbeat says nothing of what it waits for
+		if !e.IsEvent() && holds(e.Text, standingBy) {
+			says = e
 		}
-		idle = idle || holds(e.Text, []string{"no messages", "idle", "lag=0", "0 messages", "nothing to do", "queue empty"})
+		idle = idle || !e.IsEvent() && holds(e.Text, idling)
 	})
 	if says == nil || idle {
 		return nil // nobody was there to take it, or it waits for nothing: it was lost between

@@ -21,18 +21,25 @@ func overdue() []correlator.Rule {
 				return nil
 			}
 			var sign, complaint *correlator.Event
-			var signs []*correlator.Event
+			var signs, others []*correlator.Event
 			c.EachIn(t.Owes, t.From-int64(10*time.Minute), c.Now, func(e *correlator.Event) {
 				switch {
 				case e.At > t.At:
 					if t.Node == "" || correlator.Names(e, t.Node) || e.Is(semconv.EventHeartbeat) {
-						sign = e
-						signs = append(signs, e)
+						if correlator.EveryReaderHas(e) {
+							sign = e
+							signs = append(signs, e)
+						} else {
+							others = append(others, e)
+						}
 					}
 				case e.Severity >= 17 && !e.IsEvent() && e.Node == "":
 					complaint = e
 				}
 			})
+			if sign == nil && len(others) > 0 {
+				sign, signs = others[len(others)-1], others
+			}
 			if sign == nil && t.Node == "" { // what it did for others tells, too
 				if sign = c.AliveBetween(t.Owes, t.At+1, c.Now); sign != nil {
 					signs = append(signs, sign)
@@ -78,7 +85,7 @@ func handedOn(c *correlator.Case, t *correlator.Trouble) bool {
 		case semconv.LayerWorkflow, semconv.LayerClient:
 			return s.about != "" && s.about != semconv.LayerWorkflow
 		}
-		return true
+		return !s.echo || c.Own(s.event, t)
 	})
 }
 

@@ -30,7 +30,7 @@ func TestRulesAreWellFormed(t *testing.T) {
 		switch {
 		case seen[r.ID]:
 			t.Errorf("%s stands twice", r.ID)
-		case r.Looks == "" || r.Find == nil || r.NextCheck == "":
+		case r.Looks == "" || r.Stands == "" || r.Find == nil || r.NextCheck == "":
 			t.Errorf("%s says too little", r.ID)
 		case r.Layer != "" && !p.Knows(r.Layer) && !openstack.Knows(r.Layer):
 			t.Errorf("%s names layer %q, which no built-in profile knows", r.ID, r.Layer)
@@ -73,13 +73,16 @@ one cause. Which evidence wins is decided by these tie-breaks, in this order:
 	for i, name := range c.Tiebreaks {
 		fmt.Fprintf(&b, "%d. %s\n", i+1, name)
 	}
-	b.WriteString("\n| rule | layer | mechanism | looks for | next check |\n|---|---|---|---|---|\n")
+	b.WriteString("\n| rule | layer | mechanism | looks for | the order was | next check |\n|---|---|---|---|---|---|\n")
 	for _, r := range c.Rules {
 		layer, mechanism := r.Layer, r.Mechanism
 		if layer == "" {
-			layer, mechanism = "any", "error"
+			layer = "any"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.ID, layer, mechanism, r.Looks, r.NextCheck)
+		if mechanism == "" {
+			mechanism = "error"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", r.ID, layer, mechanism, r.Looks, r.Stands, r.NextCheck)
 	}
 	return b.String()
 }

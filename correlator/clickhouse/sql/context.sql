@@ -2,7 +2,7 @@
 SELECT {{template "record_columns"}}
 FROM events
 WHERE allocation_id = ''
-  AND (severity >= 13 OR name = 'audit.action'
+  AND (severity >= 13 OR name IN ('audit.action', 'outbox.record')
        OR name = '' AND (multiSearchAny(lowerUTF8(body), {words:Array(String)}) OR multiSearchAny(lowerUTF8(body), {words_2:Array(String)})
                      OR multiSearchAny(lowerUTF8(body), {words_3:Array(String)})))
   AND time >= {from:DateTime64(9, 'UTC')} AND time <= {to:DateTime64(9, 'UTC')}

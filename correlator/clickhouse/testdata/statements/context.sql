@@ -3,7 +3,7 @@ SELECT toString(signal), time, observed_delay, ingested_time, service, name, sev
        allocation_id, workflow_id, correlation_id, node_instance_id, node_id, keys_rest, form_json, resource_json, attrs_rest, extra_json
 FROM events
 WHERE allocation_id = ''
-  AND (severity >= 13 OR name = 'audit.action'
+  AND (severity >= 13 OR name IN ('audit.action', 'outbox.record')
        OR name = '' AND (multiSearchAny(lowerUTF8(body), {words:Array(String)}) OR multiSearchAny(lowerUTF8(body), {words_2:Array(String)})
                      OR multiSearchAny(lowerUTF8(body), {words_3:Array(String)})))
   AND time >= {from:DateTime64(9, 'UTC')} AND time <= {to:DateTime64(9, 'UTC')}
