@@ -53,6 +53,22 @@ func firstLine(text, substitute string) string {
 	return line
 }
 
+// tellingPart is what of a text of several lines says what happened: a traceback's last line (Python), the last cause of an exception
+// (Java, .NET); of other texts all.
+func tellingPart(text string) string {
+	text = strings.TrimSpace(text)
+	if !strings.Contains(text, "\n") {
+		return text
+	}
+	if i := strings.LastIndex(text, "\nCaused by: "); i >= 0 {
+		return text[i+1:]
+	}
+	if strings.Contains(text, "Traceback (most recent call last)") {
+		return text[strings.LastIndex(text, "\n")+1:]
+	}
+	return text
+}
+
 func parenthesis(s string) string {
 	if s == "" {
 		return ""

@@ -55,7 +55,7 @@ func (e *Event) Summary() string {
 	case e.Signal == record.Span:
 		return e.spanSummary()
 	case !e.IsEvent() || !isLifecycle(e.Name):
-		return firstLine(e.Body, e.Name)
+		return firstLine(tellingPart(e.Body), e.Name)
 	}
 	switch e.Name {
 	case semconv.EventBinding:

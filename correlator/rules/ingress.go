@@ -68,6 +68,14 @@ func ingress() []correlator.Rule {
 	}
 }
 
+// requested names what was asked for, where the record says it.
+func requested(path string) string {
+	if path == "" {
+		return "a request"
+	}
+	return path
+}
+
 func flagged(x correlator.Exchange, flags ...string) bool {
 	for _, have := range strings.Split(x.Flags, ",") {
 		for _, f := range flags {
@@ -93,9 +101,9 @@ func proxied(what string, is func(correlator.Exchange) bool) func(*correlator.Ca
 			return nil
 		}
 		first := ev.Records[0]
-		ev.Summary = fmt.Sprintf("%s %s (by %s)", what, first.HTTP.Path, first.Service)
+		ev.Summary = fmt.Sprintf("%s %s (by %s)", what, requested(first.HTTP.Path), first.Service)
 		if first.HTTP.Status != 0 {
-			ev.Summary = fmt.Sprintf("%s %s (%d by %s)", what, first.HTTP.Path, first.HTTP.Status, first.Service)
+			ev.Summary = fmt.Sprintf("%s %s (%d by %s)", what, requested(first.HTTP.Path), first.HTTP.Status, first.Service)
 		}
 		return []correlator.Evidence{ev}
 	}
@@ -145,7 +153,7 @@ func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		return nil
 	}
 	first := ev.Records[0]
-	ev.Summary = fmt.Sprintf("the API answered %d to %s", first.HTTP.Status, first.HTTP.Path)
+	ev.Summary = fmt.Sprintf("the API answered %d to %s", first.HTTP.Status, requested(first.HTTP.Path))
 	return []correlator.Evidence{ev}
 }
 

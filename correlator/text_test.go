@@ -1,0 +1,18 @@
+package correlator
+
+import "testing"
+
+// Of a text of several lines the one that says what happened is told.
+func TestTellingPart(t *testing.T) {
+	f := func(text, want string) {
+		t.Helper()
+		if got := tellingPart(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	f("disk full", "disk full")
+	f("first\nsecond", "first\nsecond")
+	f("Traceback (most recent call last):\n  File \"a.py\", line 3\n    x()\nKeyError: 'node'\n", "KeyError: 'node'")
+	f("2026-03-02 ERROR x\nTraceback (most recent call last):\n  File \"a.py\"\nOSError: no space", "OSError: no space")
+	f("java.lang.RuntimeException: boot\n\tat A.b(A.java:3)\nCaused by: java.io.IOException: closed\n\tat C.d(C.java:1)", "Caused by: java.io.IOException: closed\n\tat C.d(C.java:1)")
+}
