@@ -17,7 +17,29 @@ func auth() []correlator.Rule {
 		NextCheck:  "the decision's reason in the authorization service's log, and the policy for this subject",
 		SafeAction: "add the subject to the policy, or renew its credential; do not retry blindly",
 		Find:       refusals,
+	}, {
+		ID: "client.malformed", Layer: semconv.LayerClient, Mechanism: "request",
+		Looks:      "400, 415 or 422 from an API, over and over, for what one caller asks and others get",
+		NextCheck:  "what the caller sends, beside what the API's contract asks for",
+		SafeAction: "correct or roll back the caller; the API needs nothing",
+		Find:       malformed,
 	}}
+}
+
+// malformed needs the API's own refusal of the form, more than once, and the same service's yes to somebody else.
+func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller}
+	for _, e := range c.Failures(t) {
+		if s := e.HTTP.Status; s == 400 || s == 415 || s == 422 {
+			ev.Records = append(ev.Records, e)
+		}
+	}
+	byAPI := slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer == semconv.LayerAPI })
+	if t.Kind != correlator.RequestTrouble || len(ev.Records) < 2 || !byAPI {
+		return nil
+	}
+	ev.Summary = fmt.Sprintf("the API refused the request's form with %d", ev.Records[0].HTTP.Status) + quote(witness(ev.Records))
+	return []correlator.Evidence{ev}
 }
 
 func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {

@@ -80,12 +80,12 @@ func notTaken(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 
 // awaited are the words of a caller that was connected, had sent its request, and waited for the answer (Python, Java,
 // nginx). Go's "awaiting headers" is not among them: it says so of a dial, too.
-var awaited = []string{"read timed out", "readtimeout", "reading response header", "sockettimeoutexception: read", "waiting for response", "awaiting reply"}
+var awaited = []string{"read timed out", "readtimeout", "reading response header", "sockettimeoutexception: read", "waiting for response", "awaiting reply", "no reply"}
 
 // noAnswer blames who was connected to: the order arrived, and was not answered.
 func noAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Mechanism: "no_answer", Weight: correlator.Generic, Directness: correlator.Caller}
-	for _, e := range c.Failures(t) {
+	for _, e := range slices.Concat(c.Failures(t), c.Quiet(t)) {
 		if e.IsEvent() || e.Layer == semconv.LayerClient || e.Layer == semconv.LayerNodeAgent || !holds(e.Text, awaited) || named(e) != nil {
 			continue
 		}

@@ -122,6 +122,9 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 			}
 		}
 		found := find(c, t)
+		if len(found) > 0 && len(noAnswer(c, t)) > 0 {
+			return nil // it says itself whom it waited for
+		}
 		for i := range found { // it took the request and owes the answer: what it waited for it does not say
 			found[i].Weight, found[i].Directness = correlator.Generic, correlator.Caller
 		}

@@ -258,6 +258,11 @@ func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 	return t.Memo(func() any {
 		w := &words{map[*signature][]*correlator.Event{}, map[*signature][]*correlator.Event{}, map[*signature][]*correlator.Event{}, map[string]bool{}}
 		known := map[*correlator.Event]bool{}
+		for _, e := range t.Cites {
+			if e.Layer == t.Owes && t.Owes != "" {
+				w.answered[e.Service] = true // who owes the step says what keeps it
+			}
+		}
 		for _, e := range c.Failures(t) {
 			known[e] = true
 			if l := callee(c, e); l != "" {

@@ -21,7 +21,7 @@ type statement struct {
 
 // unusable are the words of a caller whose callee did not do what it should: errno, gRPC and HTTP words of a broken call.
 var unusable = needles.Of(
-	"refused", "timed out", "timeout", "unavailable", "unreachable", "reset by peer", "eof", "broken pipe", "no response", "not respond", "unable to connect",
+	"refused", "timed out", "timeout", "unavailable", "unreachable", "reset by peer", "eof", "broken pipe", "no response", "no reply", "not respond", "unable to connect",
 	"failed to connect", "could not connect", "cannot connect", "can't connect", "connection error", "connect to", "unable to reach", "could not reach", "cannot reach",
 	"server error", "internal error", "bad gateway", "gateway time", " 500", " 502", " 503", " 504", "lost connection", "connection lost", "disconnected", "deadline",
 	"operationalerror", "databaseerror", "programmingerror", "internalerror", "server-side error",
@@ -29,7 +29,7 @@ var unusable = needles.Of(
 
 // givenUp are the words of somebody whose patience with others was over: a consequence.
 var givenUp = needles.Of(
-	"timed out waiting", "timeout waiting", "waiting for", "not claimed", "no result", "retries exhausted", "max retries", "maximum retry", "gave up", "giving up", "deadline exceeded",
+	"timed out waiting", "timeout waiting", "waiting for", "not claimed", "no result", "retries exhausted", "max retries", "maximum retry", "gave up", "giving up", "aborting", "deadline of", "deadline exceeded",
 	"within the deadline", "did not report", "not ready after", "has not", "no heartbeat", "lease expired", "took too long", "still ", "exceeded its", "retrying", "will retry",
 	"requeuing", "reconciler error", "marking node failed", "is not available", "not available", "no agent has connected", "placement failure", "ttl expired",
 )
@@ -37,7 +37,7 @@ var givenUp = needles.Of(
 // ofItself are the words of a party for a failure inside it: exceptions, what it could not read, decode, load or begin, what it
 // refuses for a reason of its own.
 var ofItself = needles.Of(
-	"traceback", "exception", "unhandled", "uncaught", "assert", "crash", "segfault", "abort", "terminating", "unrecoverable", "corrupt", "malformed", "failed to decode", "failed to parse",
+	"traceback", "exception", "unhandled", "uncaught", "assert", "crash", "segfault", "aborted (", "terminating", "unrecoverable", "corrupt", "malformed", "failed to decode", "failed to parse",
 	"failed to load", "failed to open", "failed to read", "failed to write", "failed to start", "failed to restore", "failed to initialize", "failed to initialise", "failed to create", "failed to allocate",
 	"failed to apply", "failed to process", "failed to handle", "failed during", "could not parse", "could not decode", "could not load", "could not open", "cannot parse", "cannot decode", "cannot open", "unable to parse", "unable to load",
 	"unexpected end", "unexpected token", "unexpected value", "invalid state", "illegal state", "nil pointer", "null reference", "nullpointer", "undefined method", "index out of range", "typeerror", "keyerror", "valueerror", "attributeerror", "runtimeerror",
@@ -50,7 +50,7 @@ var drivers = []struct {
 	word, layer string
 }{
 	{"pymysql", semconv.LayerDB}, {"mysqlclient", semconv.LayerDB}, {"psycopg", semconv.LayerDB}, {"sqlalchemy", semconv.LayerDB}, {"sqlstate", semconv.LayerDB}, {"pgx", semconv.LayerDB},
-	{"pg::", semconv.LayerDB}, {"pq: ", semconv.LayerDB}, {"npgsql", semconv.LayerDB}, {"hikaripool", semconv.LayerDB}, {"jdbc", semconv.LayerDB}, {"redis", semconv.LayerDB}, {"etcd", semconv.LayerDB}, {"database", semconv.LayerDB},
+	{"pg::", semconv.LayerDB}, {"pq: ", semconv.LayerDB}, {"npgsql", semconv.LayerDB}, {"hikaripool", semconv.LayerDB}, {"jdbc", semconv.LayerDB}, {"redis", semconv.LayerDB}, {"cassandra", semconv.LayerDB}, {"mongo", semconv.LayerDB}, {"etcd", semconv.LayerDB}, {"database", semconv.LayerDB},
 	{"amqp", semconv.LayerOutbox}, {"kafka", semconv.LayerOutbox}, {"rdkafka", semconv.LayerOutbox}, {"nats:", semconv.LayerOutbox}, {"jetstream", semconv.LayerOutbox}, {"rabbitmq", semconv.LayerOutbox},
 	{"keycloak", semconv.LayerAPIAuth}, {"jwks", semconv.LayerAPIAuth}, {"oidc", semconv.LayerAPIAuth}, {"authorino", semconv.LayerAPIAuth}, {"openpolicyagent", semconv.LayerAPIAuth}, {"vault", semconv.LayerAPIAuth},
 	{"ipmi", semconv.LayerProvider}, {"redfish", semconv.LayerProvider}, {"bmc", semconv.LayerProvider}, {"ironic", semconv.LayerProvider}, {"maas", semconv.LayerProvider}, {"libvirt", semconv.LayerProvider}, {"aap ", semconv.LayerProvider},

@@ -133,7 +133,11 @@ func done(c *correlator.Case, t *correlator.Trouble) bool { return ended(c, t) !
 // ended is the provider's own record that it carried the order out, nil where there is none.
 func ended(c *correlator.Case, t *correlator.Trouble) (told *correlator.Event) {
 	c.EachIn(semconv.LayerProvider, t.From, c.Now, func(e *correlator.Event) {
-		if told == nil && e.Allocation == c.ID && e.Layer == semconv.LayerProvider && !e.IsEvent() && e.Body != "" && holds(e.Text, []string{"successful", "succeeded", "to deployed", "finished ok"}) {
+		if e.Allocation != c.ID || e.Layer != semconv.LayerProvider || e.IsEvent() || e.Body == "" {
+			return
+		}
+		told = nil // it was a part of the order, if there is more to tell
+		if holds(e.Text, []string{"successful", "succeeded", "to deployed", "finished ok"}) {
 			told = e
 		}
 	})
