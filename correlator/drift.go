@@ -97,7 +97,7 @@ type truth struct {
 func (c *Case) truths(k projectionKey, e *Event, at int64) []truth {
 	switch k.field {
 	case fieldState:
-		if value, since := c.Lifecycle.StateAt(at); value != "" {
+		if value, since := c.Lifecycle.stateAt(at); value != "" {
 			return []truth{{value, since}}
 		}
 	case fieldJobState, fieldMessage:

@@ -11,35 +11,35 @@ import (
 type Handoff struct {
 	From, To string // layers
 	What     string // for people: "provider job aap/prod/job/7"
-	State    HandoffState
+	State    handoffState
 	At       int64    // when that state was proven
 	Proof    []*Event // what proves it, in order
 }
 
-// HandoffState is how far an order is proven to have come.
-type HandoffState string
+// handoffState is how far an order is proven to have come.
+type handoffState string
 
 // The states, in the order in which an order comes through them. Answered and Refused are its ends.
 const (
-	HandoffSent     HandoffState = "sent"
-	HandoffAccepted HandoffState = "accepted"
-	HandoffAtWork   HandoffState = "at_work"
-	HandoffAnswered HandoffState = "answered"
-	HandoffRefused  HandoffState = "refused"
+	handoffSent     handoffState = "sent"
+	handoffAccepted handoffState = "accepted"
+	HandoffAtWork   handoffState = "at_work"
+	handoffAnswered handoffState = "answered"
+	handoffRefused  handoffState = "refused"
 )
 
-// Open says whether whoever was asked still owes an answer.
-func (h *Handoff) Open() bool { return h.State == HandoffAccepted || h.State == HandoffAtWork }
+// open says whether whoever was asked still owes an answer.
+func (h *Handoff) open() bool { return h.State == handoffAccepted || h.State == HandoffAtWork }
 
-// Handoffs lists the orders of an allocation as they stood at a time, from the outbox inwards: rows of the outbox, runs of
+// handoffs lists the orders of an allocation as they stood at a time, from the outbox inwards: rows of the outbox, runs of
 // workflows, provider jobs, tasks. What had not begun by then is not listed.
-func (c *Case) Handoffs(at int64) []Handoff {
+func (c *Case) handoffs(at int64) []Handoff {
 	var out []Handoff
 	for _, o := range c.Lifecycle.Outbox {
 		if change := o.at(at); change != nil {
-			h := Handoff{From: semconv.LayerAPI, To: semconv.LayerOutbox, What: "outbox record " + o.ID, State: HandoffAccepted, At: change.At, Proof: []*Event{change.Event}}
+			h := Handoff{From: semconv.LayerAPI, To: semconv.LayerOutbox, What: "outbox record " + o.ID, State: handoffAccepted, At: change.At, Proof: []*Event{change.Event}}
 			if change.To == semconv.Published {
-				h.State = HandoffAnswered
+				h.State = handoffAnswered
 			}
 			out = append(out, h)
 		}
@@ -49,10 +49,10 @@ func (c *Case) Handoffs(at int64) []Handoff {
 			h := Handoff{From: semconv.LayerOutbox, To: semconv.LayerWorkflow, What: "workflow " + w.ID, State: HandoffAtWork, At: change.At, Proof: []*Event{change.Event}}
 			switch change.To {
 			case semconv.Scheduled:
-				h.State = HandoffSent
+				h.State = handoffSent
 			case semconv.Running, semconv.Waiting, semconv.CancelRequested:
 			default:
-				h.State = HandoffAnswered
+				h.State = handoffAnswered
 			}
 			out = append(out, h)
 		}
@@ -73,9 +73,9 @@ func (c *Case) Handoffs(at int64) []Handoff {
 // Frontier is the last order that was accepted and not answered at a time, nil where there is none: whoever holds it owes
 // the answer.
 func (c *Case) Frontier(at int64) *Handoff {
-	all := c.Handoffs(at)
+	all := c.handoffs(at)
 	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].Open() {
+		if all[i].open() {
 			return &all[i]
 		}
 	}
@@ -88,15 +88,15 @@ func (c *Case) jobHandoff(j *Run, at int64) (Handoff, bool) {
 	if change == nil {
 		return Handoff{}, false
 	}
-	h := Handoff{From: semconv.LayerWorkflow, To: semconv.LayerProvider, What: "provider job " + j.ID, State: HandoffAccepted, At: change.At, Proof: []*Event{change.Event}}
+	h := Handoff{From: semconv.LayerWorkflow, To: semconv.LayerProvider, What: "provider job " + j.ID, State: handoffAccepted, At: change.At, Proof: []*Event{change.Event}}
 	switch {
 	case jobOver(change.To):
-		h.State = HandoffAnswered
+		h.State = handoffAnswered
 	case strings.EqualFold(change.To, "running"):
 		h.State = HandoffAtWork
 	}
 	for _, e := range c.lookup(indexKey{namedEvent, "", semconv.EventProviderPoll}).own {
-		if h.Open() && e.At > change.At && e.At <= at && e.Own(identity.ProviderJob) == j.ID && e.Attr(semconv.PollOK) == "true" {
+		if h.open() && e.At > change.At && e.At <= at && e.Own(identity.ProviderJob) == j.ID && e.Attr(semconv.PollOK) == "true" {
 			h.State, h.At, h.Proof = HandoffAtWork, e.At, []*Event{change.Event, e}
 		}
 	}
@@ -108,17 +108,17 @@ func taskHandoff(a *Attempt, at int64) (Handoff, bool) {
 	h := Handoff{From: semconv.LayerWorkflow, To: semconv.LayerNodeAgent, What: join("task", a.Task, parenthesis(a.Type))}
 	for _, step := range []struct {
 		event *Event
-		state HandoffState
-	}{{a.Queued, HandoffSent}, {a.Taken, HandoffAccepted}, {a.Over, HandoffAnswered}} {
+		state handoffState
+	}{{a.Queued, handoffSent}, {a.Taken, handoffAccepted}, {a.Over, handoffAnswered}} {
 		if step.event != nil && step.event.At <= at {
 			h.State, h.At, h.Proof = step.state, step.event.At, append(h.Proof, step.event)
 		}
 	}
 	for _, s := range a.Signs {
 		if s.To() == semconv.Rejected && s.At <= at {
-			h.State, h.At, h.Proof = HandoffRefused, s.At, append(h.Proof, s)
+			h.State, h.At, h.Proof = handoffRefused, s.At, append(h.Proof, s)
 		}
-		if h.State == HandoffAccepted && s.At <= at && s.At > h.At {
+		if h.State == handoffAccepted && s.At <= at && s.At > h.At {
 			h.State, h.At, h.Proof = HandoffAtWork, s.At, append(h.Proof, s)
 		}
 	}

@@ -83,7 +83,7 @@ func outboxEnd(c *Case) []Finding {
 func billedAfterReleaseFailed(c *Case) []Finding {
 	var out []Finding
 	for _, e := range c.lookup(indexKey{namedEvent, "", semconv.EventAudit}).own {
-		state, since := c.Lifecycle.StateAt(e.At)
+		state, since := c.Lifecycle.stateAt(e.At)
 		action := strings.ToLower(e.Attr(semconv.Action))
 		bills := slices.ContainsFunc([]string{"charge", "invoice", "meter", "bill"}, func(w string) bool { return strings.Contains(action, w) })
 		stops := strings.Contains(action, "stop") || strings.Contains(action, "close") || strings.Contains(action, "end")

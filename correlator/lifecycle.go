@@ -102,8 +102,8 @@ func (l *Lifecycle) State() (state string, since int64, ok bool) {
 	return state, since, len(l.States) > 0
 }
 
-// StateAt is the allocation's state at a time, "" before the first.
-func (l *Lifecycle) StateAt(t int64) (state string, since int64) {
+// stateAt is the allocation's state at a time, "" before the first.
+func (l *Lifecycle) stateAt(t int64) (state string, since int64) {
 	for _, c := range l.States {
 		if c.At > t {
 			break

@@ -191,7 +191,7 @@ func runTroubles(c *Case) []*Trouble {
 			}
 			from := w.Changes[0].At
 			if from == change.At { // only its end was seen: it began no earlier than the state that it worked on
-				if state, since := c.Lifecycle.StateAt(change.At - 1); state != "" {
+				if state, since := c.Lifecycle.stateAt(change.At - 1); state != "" {
 					from = since
 				}
 			}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
@@ -237,7 +236,7 @@ func hole(t *testing.T, conn driver.Conn, instance, node string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	library := clickhouse.New(conn, p).WithWords(correlator.NewWords(rules.All()).List())
+	library := clickhouse.New(conn, p).WithWords(rules.Words())
 	eventually(t, "a gap", func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

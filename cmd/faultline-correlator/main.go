@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/faultline-io/faultline/api"
-	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/correlator/live"
 	"github.com/faultline-io/faultline/correlator/query"
@@ -106,7 +105,7 @@ func run(ctx context.Context, path string) error {
 	}
 	ops := service.NewOps()
 	ops.Ready("store", conn.Ping)
-	store := clickhouse.New(conn, p).WithLimits(cfg.Search).WithWords(correlator.NewWords(rules.All()).List())
+	store := clickhouse.New(conn, p).WithLimits(cfg.Search).WithWords(rules.Words())
 	server := api.New(&query.Service{Store: store, Profile: p, Rules: rules.All()}, p, rules.All(), log, ops.Registry)
 	group, within := errgroup.WithContext(ctx)
 	if cfg.Judging.Enabled {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
@@ -145,7 +144,7 @@ func (b *benchStore) reader(ctx context.Context, dsn string) (storebench.Reader,
 	if err != nil {
 		return nil, nil, errors.Join(err, conn.Close())
 	}
-	reader := clickhouse.New(conn, p).WithWords(correlator.NewWords(rules.All()).List())
+	reader := clickhouse.New(conn, p).WithWords(rules.Words())
 	return func(ctx context.Context, kind, id string) (n int, err error) {
 		mark, err := reader.Mark(ctx)
 		if err != nil {

@@ -136,7 +136,7 @@ func TestTheStoreAndTheFileAgree(t *testing.T) {
 				conn, err := schema.Open(t.Context(), dsn)
 				must(t, err)
 				defer func() { _ = conn.Close() }()
-				compare(t, p, memory.New(p, s.Records), clickhouse.New(conn, p).WithWords(correlator.NewWords(rules.All()).List()))
+				compare(t, p, memory.New(p, s.Records), clickhouse.New(conn, p).WithWords(rules.Words()))
 			})
 		}
 	}
@@ -190,7 +190,7 @@ func TestANodeThatIsStillHeldIsReadToNow(t *testing.T) {
 	conn, err := schema.Open(t.Context(), dsn)
 	must(t, err)
 	defer func() { _ = conn.Close() }()
-	l := clickhouse.New(conn, p).WithWords(correlator.NewWords(rules.All()).List())
+	l := clickhouse.New(conn, p).WithWords(rules.Words())
 	compare(t, p, memory.New(p, records), l)
 	a, err := (&query.Service{Store: l, Profile: p, Rules: rules.All()}).Verdict(t.Context(), "a-1", 0)
 	must(t, err)
@@ -214,7 +214,7 @@ func TestResolveAnyIdentifier(t *testing.T) {
 	conn, err := schema.Open(t.Context(), dsn)
 	must(t, err)
 	defer func() { _ = conn.Close() }()
-	l := clickhouse.New(conn, p).WithWords(correlator.NewWords(rules.All()).List())
+	l := clickhouse.New(conn, p).WithWords(rules.Words())
 	for _, id := range []string{"a-1", "w-1", "k-1", "r-1", "n-1"} {
 		got, err := l.Resolve(t.Context(), id)
 		must(t, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/needles"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -19,7 +20,7 @@ import (
 type WorkingSet struct {
 	profile *profile.Profile
 	rules   []correlator.Rule
-	words   *correlator.Words // what makes a record of any severity worth keeping
+	words   *needles.Set // what makes a record of any severity worth keeping
 	bounds  Bounds
 	index   *identity.Index
 	now     int64
@@ -54,12 +55,21 @@ type entry struct {
 // NewWorkingSet gives an empty working set.
 func NewWorkingSet(p *profile.Profile, rules []correlator.Rule, bounds Bounds) *WorkingSet {
 	return &WorkingSet{
-		profile: p, rules: rules, words: correlator.NewWords(rules), bounds: bounds,
+		profile: p, rules: rules, words: tellingWords(rules), bounds: bounds,
 		index:  identity.New(identity.Options{SharedNodes: p.SharedNodes, MaxSubjects: bounds.Subjects, Forget: true}),
 		events: map[string]*correlator.Event{}, entries: map[string]*entry{}, nodeLines: map[string][]*correlator.Event{}, heartbeats: map[heartbeat]int{},
 		touched: map[string]bool{}, hints: map[string]bool{}, ahead: map[string]int{}, liveness: correlator.NewLiveness(),
 		allocations: map[string]map[string]bool{}, invalidation: Invalidation{Named: map[string]bool{}},
 	}
+}
+
+// tellingWords are those that make a record of any severity worth keeping.
+func tellingWords(rules []correlator.Rule) *needles.Set {
+	var words []string
+	for _, r := range rules {
+		words = append(words, r.Words...)
+	}
+	return needles.Of(words...)
 }
 
 // Add takes records and links in and gives the allocations that they concern, sorted. A record that is there

@@ -33,7 +33,7 @@ func (w *WorkingSet) keepUnattributed(e *correlator.Event) {
 		if w.heartbeats[b]++; w.heartbeats[b] <= 2 {
 			w.context = append(w.context, e)
 		}
-	case e.TellsOfFailure(), e.Is(semconv.EventDeploy), e.Is(semconv.EventAudit), !e.IsEvent() && w.words.In(e):
+	case e.TellsOfFailure(), e.Is(semconv.EventDeploy), e.Is(semconv.EventAudit), !e.IsEvent() && w.words.Any(e.Text):
 		w.context = append(w.context, e)
 		w.invalidate(e)
 	}

@@ -1,6 +1,9 @@
 package rules
 
-import "github.com/faultline-io/faultline/correlator"
+import (
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/needles"
+)
 
 // All lists every rule. The order decides nothing but the order of the list: what wins is the judge's
 // list of tie-breaks.
@@ -18,6 +21,15 @@ func All() []correlator.Rule {
 		out[i] = withComplaint(out[i])
 	}
 	return out
+}
+
+// Words are the words that make a record worth reading whatever its severity is, in lower case, sorted.
+func Words() []string {
+	var out []string
+	for _, r := range All() {
+		out = append(out, r.Words...)
+	}
+	return needles.Least(out)
 }
 
 // groups are the families of rules, each with the states of handoffs on which it stands.

@@ -2,7 +2,6 @@ package rules
 
 import (
 	_ "embed"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -310,101 +309,4 @@ func telling(e *correlator.Event) bool {
 		return true
 	}
 	return table().reads.Any(e.Text)
-}
-
-// failed are the words by which a line of any severity tells of a failure.
-var failed = []string{"error", "fail", "exception", "fatal", "unable to", "could not", "cannot"}
-
-// named is the signature that a record's words name, nil where they name none or one that says little.
-func named(e *correlator.Event) *signature {
-	if s := hinted(e); s != nil && s.Weight != "generic" {
-		return s
-	}
-	return nil
-}
-
-// hinted is the signature that a record's words name, be it one that says little. In a chain of wrapped
-// errors the deepest speaks; of several lines, the cause that stands first in the table.
-func hinted(e *correlator.Event) *signature { return readingOf(e).hints }
-
-// reading is what was read out of a record's words, each once.
-type reading struct {
-	hints     *signature
-	statement statement
-	stated    bool // whether the statement was read
-}
-
-func readingOf(e *correlator.Event) *reading {
-	return e.Memo(func(e *correlator.Event) any { return &reading{hints: read(e)} }).(*reading)
-}
-
-func read(e *correlator.Event) *signature {
-	var best *signature
-	bestRank := len(table().signatures)
-	ask := asking(e.Text)
-	if len(ask) == 0 {
-		return nil
-	}
-	for line := range strings.SplitSeq(e.Text, "\n") {
-		var deepest *signature
-		rank, at := 0, -1
-		for _, i := range ask {
-			s := &table().signatures[i]
-			if p := s.matches(e, line); p > at {
-				deepest, rank, at = s, i, p
-			}
-		}
-		if deepest != nil && (best == nil || rank < bestRank) {
-			best, bestRank = deepest, rank
-		}
-	}
-	return best
-}
-
-// matches gives where in the line the signature's words stand last, -1 where they do not.
-func (s *signature) matches(e *correlator.Event, line string) int {
-	at := -1
-	for _, words := range s.Any {
-		at = max(at, strings.LastIndex(line, words))
-	}
-	if at < 0 || !s.maySpeak(e) {
-		return -1
-	}
-	for _, words := range s.All {
-		if !strings.Contains(line, words) {
-			return -1
-		}
-	}
-	if len(s.About) > 0 && !holds(line, s.About) {
-		return -1
-	}
-	for _, words := range s.None {
-		if strings.Contains(line, words) {
-			return -1
-		}
-	}
-	return at
-}
-
-// maySpeak says whether the words count from who says them: by the emitter's layer, or by that of the component which
-// a watcher speaks of.
-func (s *signature) maySpeak(e *correlator.Event) bool {
-	return len(s.Emitter) == 0 || slices.Contains(s.Emitter, e.Party())
-}
-
-// wrapper says whether a record only repeats that something failed further on.
-func wrapper(e *correlator.Event) bool {
-	if named(e) != nil {
-		return false
-	}
-	return slices.ContainsFunc(table().wrappers, func(w string) bool { return strings.Contains(e.Text, w) })
-}
-
-// quote gives the witness's own words, for a summary.
-func quote(e *correlator.Event) string {
-	words := e.Summary()
-	if words == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (%s: %q)", e.Service, words)
 }

@@ -3,6 +3,7 @@ package needles
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 )
 
@@ -46,6 +47,14 @@ func Of(words ...string) *Set {
 		n.Add(w, 0)
 	}
 	return n
+}
+
+// Least gives words sorted, without those that hold a shorter one: whatever holds them holds that.
+func Least(words []string) []string {
+	words = slices.Compact(slices.Sorted(slices.Values(words)))
+	return slices.DeleteFunc(slices.Clone(words), func(word string) bool {
+		return slices.ContainsFunc(words, func(other string) bool { return other != word && strings.Contains(word, other) })
+	})
 }
 
 // Any says whether one of the words stands in the text.
