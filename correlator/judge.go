@@ -132,6 +132,10 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 				d.drop(&ev, "it began after the trouble")
 				continue
 			}
+			if ev.Beside && t.Kind == OverdueTrouble && t.Cleared != 0 {
+				d.drop(&ev, "what was late and done in the end takes proof of its own")
+				continue
+			}
 			ev.beside = besideTheWay(t, &ev)
 			switch {
 			case ev.Layer == t.Owes:
