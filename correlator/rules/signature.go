@@ -213,7 +213,7 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		ev.Weight, ev.Certain = correlator.Generic, false
 	}
 	switch s.ID {
-	case "cert.expired":
+	case "cert.expired", "cert.expired_word", "cert.expired_local":
 		return clockOrExpiry(ev)
 	case "network.timeout", "network.dial_timeout":
 		if ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) {
