@@ -32,14 +32,15 @@ func (s *Service) learn(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// note keeps the steps that were not filed yet.
+// note keeps the steps that were not filed yet; not those that ended too long ago for anybody to ask for them.
 func (s *Service) note(w *published, finished []correlator.CompletedStep) {
 	if s.from.Durations == nil {
 		return
 	}
+	oldest := s.set.Now() - int64(correlator.Lately)
 	for _, f := range finished {
 		k := part{f.Step, f.Part}
-		if w.filed[k] || len(s.pendingDurations) >= maxPendingDurations {
+		if f.Ended < oldest || w.filed[k] || len(s.pendingDurations) >= maxPendingDurations {
 			continue
 		}
 		if w.filed == nil {

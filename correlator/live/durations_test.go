@@ -26,7 +26,8 @@ func TestWhatStepsTookIsLearnt(t *testing.T) {
 		begin(&b, fmt.Sprintf("b-%d", i), d)
 		fmt.Fprintf(&b, "%s operator allocation.state allocation_id=b-%d from=provisioning to=active\n", at(d+20*time.Second), i)
 	}
-	st.take(g.clock, parse(t, b.String())...)
+	g.follow = newFollower(st, story.Day)
+	st.arrive(parse(t, b.String())...)
 	g.settle(t)
 	took, err := st.Durations(t.Context(), 0)
 	if err != nil {
@@ -62,5 +63,38 @@ func TestWhatStepsTookIsLearnt(t *testing.T) {
 	}
 	if len(g.pendingDurations) != 0 {
 		t.Errorf("%d steps wait", len(g.pendingDurations))
+	}
+}
+
+// Lifecycles that claim the times of 130 weeks and arrive in one batch teach nothing: nobody saw how long their steps took.
+// What others took is learnt beside them.
+func TestClaimedTimesTeachNothing(t *testing.T) {
+	st := newStore(t)
+	g := newStage(t, st, "r-1")
+	g.follow = newFollower(st, story.Day)
+	life := func(b *strings.Builder, id string, begin time.Time, took time.Duration) {
+		for i, to := range []string{"requested", "reserved", "provisioning", "active"} {
+			at := begin.Add(time.Duration(i) * took)
+			fmt.Fprintf(b, "%s operator allocation.state allocation_id=%s to=%s\n", at.Format(time.RFC3339Nano), id, to)
+		}
+	}
+	var honest, poison strings.Builder
+	for i := range 40 {
+		life(&honest, fmt.Sprintf("b-%d", i), story.Day.Add(10*time.Hour+time.Duration(i)*time.Minute), 5*time.Second)
+	}
+	for i := range 130 {
+		life(&poison, fmt.Sprintf("p-%d", i), story.Day.Add(time.Duration(i-65)*7*24*time.Hour), 24*time.Hour)
+	}
+	st.take(g.clock, parse(t, poison.String())...)
+	st.arrive(parse(t, honest.String())...)
+	g.settle(t)
+	took, err := st.Durations(t.Context(), g.clock.UnixNano())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []string{"state:reserved", "state:provisioning"} {
+		if p99, n := took.P99(step); p99 != 5*time.Second || n != 40 {
+			t.Errorf("%s: %s of %d cases, want 5s of 40", step, p99, n)
+		}
 	}
 }

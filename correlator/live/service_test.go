@@ -43,6 +43,13 @@ func (s *store) take(at time.Time, records ...*record.Record) {
 	}
 }
 
+// arrive takes records when they were observed.
+func (s *store) arrive(records ...*record.Record) {
+	for _, r := range records {
+		s.take(time.Unix(0, r.Observed), r)
+	}
+}
+
 func (s *store) Arrivals(_ context.Context, after Mark, most int) ([]*record.Record, Mark, error) {
 	if s.away {
 		return nil, after, errAway
