@@ -109,7 +109,7 @@ func run(ctx context.Context, path string) error {
 	server := api.New(&query.Service{Store: store, Profile: p, Rules: rules.All()}, p, rules.All(), log, ops.Registry)
 	group, within := errgroup.WithContext(ctx)
 	if cfg.Judging.Enabled {
-		judges := live.New(cfg.Judging, live.Sources{Reader: store, History: store, Feed: store, Membership: store, Durations: store, StartTimes: store}, p, rules.All(), log, ops.Registry)
+		judges := live.New(cfg.Judging, live.Sources{Reader: store, History: store, Feed: store, Membership: store, Backlog: store, Durations: store, StartTimes: store}, p, rules.All(), log, ops.Registry)
 		group.Go(func() error { return judges.Run(within) })
 	}
 	group.Go(func() error {

@@ -1,8 +1,6 @@
 package clickhouseexporter
 
 import (
-	"time"
-
 	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
 
 	"github.com/faultline-io/faultline/internal/record"
@@ -11,10 +9,11 @@ import (
 
 const viaAttribute = semconv.IdentityVia
 
-// eventColumns are the columns of `events` that are written, in the order of columns.
+// eventColumns are the columns of `events` that are written, in the order of columns. When a record was ingested the store says
+// by its own clock.
 var eventColumns = func() []string {
 	names := []string{
-		"key", "signal", "time", "observed_delay", "ingested_time", "service", "name", "severity", "body", "trace_id", "span_id",
+		"key", "signal", "time", "observed_delay", "service", "name", "severity", "body", "trace_id", "span_id",
 	}
 	for _, kind := range ownKinds {
 		names = append(names, kind.Attribute())
@@ -23,13 +22,9 @@ var eventColumns = func() []string {
 }()
 
 // columns gives rows [from, to) in the order of eventColumns.
-func (b *batch) columns(from, to int, ingested time.Time) []any {
-	now := make([]time.Time, to-from)
-	for i := range now {
-		now[i] = ingested
-	}
+func (b *batch) columns(from, to int) []any {
 	out := []any{
-		b.key[from:to], b.signal[from:to], b.time[from:to], b.delay[from:to], now, b.service[from:to], b.name[from:to],
+		b.key[from:to], b.signal[from:to], b.time[from:to], b.delay[from:to], b.service[from:to], b.name[from:to],
 		b.severity[from:to], b.body[from:to], b.traceID[from:to], b.spanID[from:to],
 	}
 	for i := range b.ids {

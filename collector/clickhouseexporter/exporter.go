@@ -24,7 +24,7 @@ type chExporter struct {
 	metrics *metrics
 	links   *linkCache
 	store   *store
-	now     func() time.Time
+	now     func() time.Time // of who fills a store with what is past; nil: the store's clock
 }
 
 func newExporter(cfg *Config, set exporter.Settings) (*chExporter, error) {
@@ -37,7 +37,7 @@ func newExporter(cfg *Config, set exporter.Settings) (*chExporter, error) {
 		return nil, err
 	}
 	return &chExporter{
-		cfg: cfg, log: set.Logger, profile: p, metrics: m, links: newLinkCache(cfg.LinkCache), now: time.Now,
+		cfg: cfg, log: set.Logger, profile: p, metrics: m, links: newLinkCache(cfg.LinkCache),
 		store: &store{dsn: string(cfg.DSN), create: cfg.CreateSchema, log: set.Logger, metrics: m,
 			poison: map[string]*poisonTracker{"events": newPoisonTracker(), "links": newPoisonTracker()}},
 	}, nil
@@ -86,7 +86,10 @@ func (e *chExporter) write(ctx context.Context, b *batch) error {
 	if b.rows() == 0 {
 		return nil
 	}
-	ingested := e.now()
+	var ingested time.Time
+	if e.now != nil {
+		ingested = e.now()
+	}
 	fresh := e.links.fresh(b.links)
 	if err := e.store.write(ctx, links{stated: fresh, store: e.store, ingested: ingested}); err != nil {
 		return fmt.Errorf("write links: %w", err)

@@ -65,8 +65,8 @@ func (s *store) insertOnce(ctx context.Context, block insertable, from, to int) 
 	if err != nil {
 		return err
 	}
-	begun := time.Now()
-	err = s.insert(ctx, block.table(), block.names(), types[block.table()], block.settings(from, to), block.columns(from, to))
+	begun, names := time.Now(), block.names()
+	err = s.insert(ctx, block.table(), names, types[block.table()][:len(names)], block.settings(from, to), block.columns(from, to))
 	s.metrics.inserted(ctx, block.table(), time.Since(begun), err)
 	if err == nil {
 		s.poison[block.table()].stored.Add(1)

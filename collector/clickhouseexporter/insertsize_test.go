@@ -38,7 +38,7 @@ func BenchmarkInsertSize(b *testing.B) {
 			settings := clickhouse.Settings{"async_insert": c.async, "wait_for_async_insert": c.wait}
 			before := processorTime(b, store.PID)
 			for b.Loop() {
-				if err := e.store.insert(b.Context(), "events", eventColumns, types["events"], settings, rows.columns(0, c.records, time.Now())); err != nil {
+				if err := e.store.insert(b.Context(), "events", eventColumns, types["events"][:len(eventColumns)], settings, rows.columns(0, c.records)); err != nil {
 					b.Fatal(err)
 				}
 			}

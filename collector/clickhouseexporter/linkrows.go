@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -16,20 +17,20 @@ import (
 // linkColumns are the columns of `links` that are written, in this order.
 var linkColumns = []string{
 	"subject_kind", "subject_id", "object_kind", "object_id", "type", "valid_from", "valid_to",
-	"service", "ref", "observed_time", "ingested_time",
+	"service", "ref", "observed_time",
 }
 
 // links is what a batch has for `links`.
 type links struct {
 	stated   []statedLink
 	store    *store
-	ingested time.Time
+	ingested time.Time // zero: as the store's clock says
 }
 
 var _ insertable = links{}
 
 func (f links) table() string   { return "links" }
-func (f links) names() []string { return linkColumns }
+func (f links) names() []string { return withIngested(linkColumns, f.ingested) }
 func (f links) rows() int       { return len(f.stated) }
 
 func (f links) token(from, to int) string {
@@ -50,7 +51,7 @@ func (f links) columns(from, to int) []any {
 		text[i] = make([]string, 0, n)
 	}
 	begin, end := make([]int64, 0, n), make([]int64, 0, n)
-	observed, now := make([]time.Time, 0, n), make([]time.Time, 0, n)
+	observed := make([]time.Time, 0, n)
 	for _, one := range f.stated[from:to] {
 		for i, v := range [...]string{
 			one.link.Subject.Kind.String(), one.link.Subject.ID, one.link.Object.Kind.String(), one.link.Object.ID,
@@ -59,9 +60,13 @@ func (f links) columns(from, to int) []any {
 			text[i] = append(text[i], v)
 		}
 		begin, end = append(begin, one.link.From), append(end, one.link.To)
-		observed, now = append(observed, time.Unix(0, one.observed)), append(now, f.ingested)
+		observed = append(observed, time.Unix(0, one.observed))
 	}
-	return []any{text[0], text[1], text[2], text[3], text[4], begin, end, text[5], text[6], observed, now}
+	out := []any{text[0], text[1], text[2], text[3], text[4], begin, end, text[5], text[6], observed}
+	if !f.ingested.IsZero() {
+		out = append(out, slices.Repeat([]time.Time{f.ingested}, n))
+	}
+	return out
 }
 
 func (f links) stored(ctx context.Context, rows int) { f.store.metrics.links.Add(ctx, int64(rows)) }

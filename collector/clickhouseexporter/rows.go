@@ -2,6 +2,7 @@ package clickhouseexporter
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -12,14 +13,31 @@ import (
 type records struct {
 	*batch
 	store    *store
-	ingested time.Time
+	ingested time.Time // zero: as the store's clock says
 }
 
 var _ insertable = records{}
 
-func (r records) table() string              { return "events" }
-func (r records) names() []string            { return eventColumns }
-func (r records) columns(from, to int) []any { return r.batch.columns(from, to, r.ingested) }
+func (r records) table() string   { return "events" }
+func (r records) names() []string { return withIngested(eventColumns, r.ingested) }
+
+func (r records) columns(from, to int) []any {
+	out := r.batch.columns(from, to)
+	if !r.ingested.IsZero() {
+		out = append(out, slices.Repeat([]time.Time{r.ingested}, to-from))
+	}
+	return out
+}
+
+// ingestedColumn is written only by who fills a store with what is past.
+const ingestedColumn = "ingested_time"
+
+func withIngested(names []string, ingested time.Time) []string {
+	if ingested.IsZero() {
+		return names
+	}
+	return append(slices.Clip(names), ingestedColumn)
+}
 
 func (r records) settings(from, to int) clickhouse.Settings {
 	return clickhouse.Settings{

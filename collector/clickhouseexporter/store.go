@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -105,11 +106,11 @@ func (s *store) attempt(ctx context.Context) error {
 	} else if len(todo) > 0 {
 		return fmt.Errorf("%d migrations are missing, from %s on; create_schema is off", len(todo), todo[0].Name)
 	}
-	events, err := s.describe(ctx, "events", eventColumns)
+	events, err := s.describe(ctx, "events", append(slices.Clip(eventColumns), ingestedColumn))
 	if err != nil {
 		return err
 	}
-	links, err := s.describe(ctx, "links", linkColumns)
+	links, err := s.describe(ctx, "links", append(slices.Clip(linkColumns), ingestedColumn))
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,8 @@ import (
 // retries. It is for one goroutine.
 type Writer struct{ e *chExporter }
 
-// OpenWriter waits for the store, brings its tables up to date and writes with now as the time of ingestion.
+// OpenWriter waits for the store, brings its tables up to date and writes with now as the time of ingestion; nil is the
+// store's own clock.
 func OpenWriter(ctx context.Context, dsn string, now func() time.Time) (*Writer, error) {
 	cfg := createDefaultConfig().(*Config)
 	cfg.DSN = configopaque.String(dsn)

@@ -3,17 +3,21 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/live"
 	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 var (
 	_ live.Feed       = (*Reader)(nil)
 	_ live.Membership = (*Reader)(nil)
+	_ live.Backlog    = (*Reader)(nil)
 )
 
 // Arrivals implements live.Feed.
@@ -64,15 +68,87 @@ func (l *Reader) Fetch(ctx context.Context, marks []live.Mark) ([]*record.Record
 	return slices.DeleteFunc(found, func(r *record.Record) bool { return !wanted[live.MarkOf(r)] }), nil
 }
 
+// Now implements live.Feed.
+func (l *Reader) Now(ctx context.Context) (time.Time, error) {
+	at, _, err := l.moment(ctx, "now", nil)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ask the store's clock: %w", err)
+	}
+	return at, nil
+}
+
+// moment is the answer to a statement that gives one time; ok is false where it gives none.
+func (l *Reader) moment(ctx context.Context, name string, p params) (at time.Time, ok bool, err error) {
+	rows, err := l.query(ctx, name, p)
+	if err != nil {
+		return at, false, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var one *time.Time
+		if err := rows.Scan(&one); err != nil {
+			return at, false, err
+		}
+		if one != nil {
+			at, ok = *one, true
+		}
+	}
+	return at, ok, rows.Err()
+}
+
 // Renew implements live.Membership.
-func (l *Reader) Renew(ctx context.Context, replica string) error { return l.lease(ctx, replica, 0) }
+func (l *Reader) Renew(ctx context.Context, replica string, judged int64) error {
+	return l.lease(ctx, replica, 0, judged)
+}
 
 // Leave implements live.Membership.
-func (l *Reader) Leave(ctx context.Context, replica string) error { return l.lease(ctx, replica, 1) }
+func (l *Reader) Leave(ctx context.Context, replica string, judged int64) error {
+	return l.lease(ctx, replica, 1, judged)
+}
+
+// Judged implements live.Membership.
+func (l *Reader) Judged(ctx context.Context, within time.Duration) (int64, error) {
+	at, ok, err := l.moment(ctx, "replicas_judged", params{"lease": within.Milliseconds()})
+	if err != nil {
+		return 0, fmt.Errorf("read how far was judged: %w", err)
+	}
+	if !ok {
+		return 0, nil
+	}
+	return at.UnixNano(), nil
+}
+
+// atRest are the states in which nothing more happens to an allocation by itself.
+var atRest = func() (list string) {
+	var quotes []string
+	for _, state := range slices.Sorted(maps.Keys(semconv.AllocationMoves)) {
+		if a := (correlator.Assessment{State: &state}); a.AtRest() {
+			quotes = append(quotes, quoted(state))
+		}
+	}
+	return "[" + strings.Join(quotes, ",") + "]"
+}()
+
+// Backlog implements live.Backlog.
+func (l *Reader) Backlog(ctx context.Context, since int64, most int) (ids []string, err error) {
+	rows, err := l.query(ctx, "backlog", params{"rest": atRest, "since": moment(since), "most": most})
+	if err != nil {
+		return nil, fmt.Errorf("list what is to be judged: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("list what is to be judged: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
 
 // lease leaves seen_at to the server's clock.
-func (l *Reader) lease(ctx context.Context, replica string, gone uint8) error {
-	if err := l.conn.Exec(ctx, "INSERT INTO replicas (replica, gone) VALUES (?, ?)", replica, gone); err != nil {
+func (l *Reader) lease(ctx context.Context, replica string, gone uint8, judged int64) error {
+	if err := l.conn.Exec(ctx, "INSERT INTO replicas (replica, gone, judged) VALUES (?, ?, fromUnixTimestamp64Nano(?))", replica, gone, judged); err != nil {
 		return fmt.Errorf("write the lease of %s: %w", replica, err)
 	}
 	return nil

@@ -2,8 +2,10 @@ package clickhouse_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,15 +103,62 @@ func TestRoster(t *testing.T) {
 	}
 	here(time.Minute)
 	for _, r := range []string{"r-2", "r-1", "r-2"} {
-		must(t, l.Renew(t.Context(), r))
+		must(t, l.Renew(t.Context(), r, 0))
 	}
 	here(time.Minute, "r-1", "r-2")
-	must(t, l.Leave(t.Context(), "r-1"))
+	must(t, l.Leave(t.Context(), "r-1", 0))
 	here(time.Minute, "r-2")
 	time.Sleep(20 * time.Millisecond)
 	here(10 * time.Millisecond)
-	must(t, l.Renew(t.Context(), "r-1"))
+	must(t, l.Renew(t.Context(), "r-1", 0))
 	here(time.Minute, "r-1", "r-2")
+
+	judged := func(want int64) {
+		t.Helper()
+		got, err := l.Judged(t.Context(), time.Minute)
+		must(t, err)
+		if got != want {
+			t.Errorf("judged until %d, want %d", got, want)
+		}
+	}
+	judged(0) // nobody said so
+	must(t, l.Renew(t.Context(), "r-1", 1_800_000_000_000_000_007))
+	must(t, l.Renew(t.Context(), "r-2", 1_800_000_000_000_000_005))
+	judged(1_800_000_000_000_000_005)
+	must(t, l.Leave(t.Context(), "r-2", 1_800_000_000_000_000_006)) // where it came to counts, though it is gone
+	judged(1_800_000_000_000_000_006)
+}
+
+// Who begins takes over what goes on, and what was heard of since a moment though it is at rest.
+func TestBacklog(t *testing.T) {
+	p, dsn, conn := emptyStore(t)
+	l := clickhouse.New(conn, p)
+	say := func(id string, states ...string) {
+		var b strings.Builder
+		for i, to := range states {
+			fmt.Fprintf(&b, "10:00:%02d provisioner allocation.state allocation_id=%s to=%s\n", i, id, to)
+		}
+		fill(t, dsn, parsed(t, b.String()), true)
+	}
+	say("goes-on", "requested", "reserved")
+	say("long-at-rest", "requested", "active")
+	now, err := l.Now(t.Context())
+	must(t, err)
+	time.Sleep(1100 * time.Millisecond)
+	since := now.Add(time.Second).UnixNano()
+	say("lately-at-rest", "requested", "failed", "released")
+	for _, c := range []struct {
+		since int64
+		most  int
+		want  []string
+	}{{0, 10, []string{"goes-on"}}, {since, 10, []string{"goes-on", "lately-at-rest"}}, {since, 1, []string{"lately-at-rest"}}} {
+		got, err := l.Backlog(t.Context(), c.since, c.most)
+		must(t, err)
+		slices.Sort(got)
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("since %d, at most %d: %s", c.since, c.most, d)
+		}
+	}
 }
 
 // Records go in at one end and the changed verdict stands in the store, with two replicas at work.
@@ -127,7 +176,7 @@ func TestJudgedAsTheyArrive(t *testing.T) {
 	for _, replica := range []string{"r-1", "r-2"} {
 		cfg := live.DefaultConfig()
 		cfg.Replica, cfg.Interval = replica, 100*time.Millisecond
-		s := live.New(cfg, live.Sources{Reader: l, History: l, Feed: l, Membership: l}, p, rules.All(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+		s := live.New(cfg, live.Sources{Reader: l, History: l, Feed: l, Membership: l, Backlog: l}, p, rules.All(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 		go func() { done <- s.Run(ctx) }()
 	}
 	defer func() {

@@ -20,7 +20,7 @@ func TestANodeWithAWrongClockIsFound(t *testing.T) {
 	p, err := profile.Load("")
 	must(t, err)
 	m, conn := newMeter(t)
-	w, err := clickhouseexporter.OpenWriter(t.Context(), m.dsn.String(), time.Now)
+	w, err := clickhouseexporter.OpenWriter(t.Context(), m.dsn.String(), nil)
 	must(t, err)
 	const hour = int64(time.Hour)
 	ld := plog.NewLogs()

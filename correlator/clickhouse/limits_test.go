@@ -103,7 +103,7 @@ func TestTimeOfASearchInManySteps(t *testing.T) {
 	for i := range 1500 {
 		log(to, began+int64(i+1)*1_000_000, "", "not the link")
 	}
-	w, err := clickhouseexporter.OpenWriter(t.Context(), dsn, time.Now)
+	w, err := clickhouseexporter.OpenWriter(t.Context(), dsn, nil)
 	must(t, err)
 	must(t, w.WriteLogs(t.Context(), ld))
 	must(t, w.Close())

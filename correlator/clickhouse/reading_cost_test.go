@@ -144,7 +144,7 @@ func service(ld plog.Logs, name string) plog.LogRecordSlice {
 // makes reading too much expensive.
 func crowd(t testing.TB, dsn string, conn driver.Conn, allocations int) {
 	t.Helper()
-	w, err := clickhouseexporter.OpenWriter(t.Context(), dsn, time.Now)
+	w, err := clickhouseexporter.OpenWriter(t.Context(), dsn, nil)
 	must(t, err)
 	defer func() { must(t, w.Close()) }()
 	padding := strings.Repeat("lorem ipsum ", 16)
@@ -277,7 +277,7 @@ func TestALargeAllocationIsReadInBoundedMemory(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv(large)); err == nil {
 		rows = n
 	}
-	w, err := clickhouseexporter.OpenWriter(t.Context(), m.dsn.String(), time.Now)
+	w, err := clickhouseexporter.OpenWriter(t.Context(), m.dsn.String(), nil)
 	must(t, err)
 	padding := strings.Repeat("lorem ipsum ", 40)
 	for n := 0; n < rows; n += 5000 {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -134,7 +133,7 @@ func TestSearchByAnyIdentifier(t *testing.T) {
 	p, err := profile.Load("")
 	must(t, err)
 	m, conn := newMeter(t)
-	w, err := clickhouseexporter.OpenWriter(t.Context(), m.dsn.String(), time.Now)
+	w, err := clickhouseexporter.OpenWriter(t.Context(), m.dsn.String(), nil)
 	must(t, err)
 	ld := plog.NewLogs()
 	lines := service(ld, "provisioner")

@@ -48,6 +48,9 @@ var ceilings = map[string]ceiling{
 	"list":              {2_000, 50_000},
 	"newest":            {200, 5_000},
 	"replicas_live":     {10, 200},
+	"replicas_judged":   {20, 400},
+	"now":               {1, 10},
+	"backlog":           {4000, 100_000}, // all allocations, once at the start of a correlator
 	"sources":           {200, 5_000},
 	"assessments":       {1_000, 800_000},
 	"assessments_as_of": {1_000, 800_000},
@@ -91,7 +94,7 @@ func everyStatement(t *testing.T, m *meter, store *clickhouse.Reader) {
 	}
 	must(t, store.Write(ctx, said))
 	must(t, store.AddDurations(ctx, steps))
-	must(t, store.Renew(ctx, "r-1"))
+	must(t, store.Renew(ctx, "r-1", began))
 	asOf := at.Add(time.Hour).UnixNano()
 	sum := md5.Sum([]byte("t-501-2")) //nolint:gosec // a made-up id
 
@@ -113,6 +116,9 @@ func everyStatement(t *testing.T, m *meter, store *clickhouse.Reader) {
 			return err
 		},
 		"durations": func() error { _, err := store.Durations(ctx, asOf); return err },
+		"backlog":   func() error { _, err := store.Backlog(ctx, began, 100); return err },
+		"judged":    func() error { _, err := store.Judged(ctx, time.Minute); return err },
+		"now":       func() error { _, err := store.Now(ctx); return err },
 		"live":      func() error { _, err := store.Live(ctx, time.Minute); return err },
 		"mark":      func() error { _, err := store.Mark(ctx); return err },
 		"layer's services": func() error {

@@ -10,6 +10,8 @@ import (
 
 // Feed gives records in the order in which the store took them.
 type Feed interface {
+	// Now is the store's clock, which every record's time of arrival is by.
+	Now(ctx context.Context) (time.Time, error)
 	// Arrivals gives at most so many records after a mark, and the mark of the last one; none where nothing
 	// arrived. A record may become visible a little after others with a later mark.
 	Arrivals(ctx context.Context, after Mark, most int) ([]*record.Record, Mark, error)

@@ -76,7 +76,7 @@ func (s *Service) invalidate(now time.Time) {
 // hinted asks for the record sets of allocations that a Collector named as a record's, where nothing here says so yet.
 func (s *Service) hinted() {
 	for _, id := range s.set.Hints() {
-		s.loader.want(id, true)
+		s.loader.want(id, true, s.follow.mark.Ingested)
 	}
 }
 
@@ -142,7 +142,7 @@ func (s *Service) judge(ctx context.Context, begun time.Time) error {
 			s.queue.done(t.id)
 			continue
 		case !whole:
-			s.loader.want(t.id, true) // its beginning is in the store alone
+			s.loader.want(t.id, true, t.since) // its beginning is in the store alone
 			s.queue.done(t.id)
 			continue
 		}

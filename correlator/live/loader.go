@@ -16,9 +16,9 @@ type loader struct {
 
 	mu      sync.Mutex
 	queue   []string
-	urgent  []string        // those of which something arrived: read first
-	waiting map[string]bool // in a queue, being read, or read and not taken yet
-	asked   map[string]bool // being read, or read and not taken yet
+	urgent  []string         // those of which something arrived: read first
+	waiting map[string]int64 // in a queue, being read, or read and not taken yet: since which time of arrival
+	asked   map[string]bool  // being read, or read and not taken yet
 	read    []loaded
 	wake    chan struct{}
 }
@@ -36,17 +36,22 @@ const maxRead = 16
 const again = time.Second
 
 func newLoader(r query.Reader) *loader {
-	return &loader{reader: r, waiting: map[string]bool{}, asked: map[string]bool{}, wake: make(chan struct{}, 1)}
+	return &loader{reader: r, waiting: map[string]int64{}, asked: map[string]bool{}, wake: make(chan struct{}, 1)}
 }
 
-// want asks for a record set; asking again while it is under way changes nothing. What is urgent overtakes.
-func (l *loader) want(id string, urgent bool) {
+// want asks for a record set, of which something has waited since a time of arrival, 0 where nothing does; asking again while it
+// is under way changes nothing but that. What is urgent overtakes.
+func (l *loader) want(id string, urgent bool, since int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.asked[id] || l.waiting[id] && !urgent {
+	before, waits := l.waiting[id]
+	if since == 0 || waits && before != 0 && before < since {
+		since = before
+	}
+	l.waiting[id] = since
+	if l.asked[id] || waits && !urgent {
 		return
 	}
-	l.waiting[id] = true
 	if urgent {
 		if !slices.Contains(l.urgent, id) {
 			l.urgent = append(l.urgent, id)
@@ -85,6 +90,18 @@ func (l *loader) behind() int {
 	return len(l.waiting)
 }
 
+// oldest is the time of arrival of the oldest record that waits for a record set to be read, 0 where none does.
+func (l *loader) oldest() (at int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, since := range l.waiting {
+		if since != 0 && (at == 0 || since < at) {
+			at = since
+		}
+	}
+	return at
+}
+
 func (l *loader) next() (string, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +115,7 @@ func (l *loader) next() (string, bool) {
 		}
 		id := (*from)[0]
 		*from = (*from)[1:]
-		if l.waiting[id] && !l.asked[id] { // else it was read on the other queue's account
+		if _, waits := l.waiting[id]; waits && !l.asked[id] { // else it was read on the other queue's account
 			l.asked[id] = true
 			return id, true
 		}

@@ -11,15 +11,15 @@ import (
 func TestUrgentStoriesAreReadFirst(t *testing.T) {
 	l := newLoader(nil)
 	for _, id := range []string{"a", "b", "c", "d"} {
-		l.want(id, false)
+		l.want(id, false, 0)
 	}
-	l.want("c", true)
-	l.want("c", true)
-	l.want("x", true)
+	l.want("c", true, 0)
+	l.want("c", true, 0)
+	l.want("x", true, 0)
 	var order []string
 	for id, ok := l.next(); ok; id, ok = l.next() {
 		order = append(order, id)
-		l.want(id, true) // it is under way
+		l.want(id, true, 0) // it is under way
 		l.read = append(l.read, loaded{id: id, records: &query.RecordSet{}})
 	}
 	if !slices.Equal(order, []string{"c", "x", "a", "b", "d"}) || l.behind() != 5 {
@@ -28,7 +28,7 @@ func TestUrgentStoriesAreReadFirst(t *testing.T) {
 	if got := l.take(); len(got) != 5 || l.behind() != 0 {
 		t.Error(got, l.behind())
 	}
-	l.want("a", false) // again, once it was taken
+	l.want("a", false, 0) // again, once it was taken
 	if id, ok := l.next(); !ok || id != "a" {
 		t.Error(id, ok)
 	}

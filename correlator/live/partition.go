@@ -10,12 +10,16 @@ import (
 
 // Membership knows which replicas are alive.
 type Membership interface {
-	// Renew says that a replica is alive.
-	Renew(ctx context.Context, replica string) error
+	// Renew says that a replica is alive, and up to which time of arrival all that concerns it is judged and written,
+	// Unix nanoseconds; 0 is not known.
+	Renew(ctx context.Context, replica string, judged int64) error
 	// Live lists the replicas whose lease was renewed within a time, sorted.
 	Live(ctx context.Context, lease time.Duration) ([]string, error)
+	// Judged is up to which time of arrival everything was judged when replicas were last heard of: the least of those that
+	// renewed their leases within a time of the newest, alive or not. 0 where none ever said so.
+	Judged(ctx context.Context, within time.Duration) (int64, error)
 	// Leave ends a lease at once.
-	Leave(ctx context.Context, replica string) error
+	Leave(ctx context.Context, replica string, judged int64) error
 }
 
 // partitioner says which allocations are this replica's: of all that are alive, the one with the highest hash of

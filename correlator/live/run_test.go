@@ -21,7 +21,7 @@ func TestRun(t *testing.T) {
 	st.take(time.Now(), parse(t, begins)...)
 	cfg := DefaultConfig()
 	cfg.Interval = 10 * time.Millisecond
-	s := New(cfg, Sources{Reader: st, History: st, Feed: st, Membership: st, Durations: st}, st.profile, rules.All(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	s := New(cfg, Sources{Reader: st, History: st, Feed: st, Membership: st, Backlog: st, Durations: st}, st.profile, rules.All(), slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
@@ -46,7 +46,7 @@ func TestARuleThatPanicsIsCounted(t *testing.T) {
 	all := rules.All()
 	all[0].Find = nil // called, it panics
 	reg := prometheus.NewRegistry()
-	g.Service, g.reg = New(g.cfg, Sources{Reader: st, History: st, Feed: st, Membership: st, Durations: st}, st.profile, all, slog.New(slog.DiscardHandler), reg), reg
+	g.Service, g.reg = New(g.cfg, Sources{Reader: st, History: st, Feed: st, Membership: st, Backlog: st, Durations: st}, st.profile, all, slog.New(slog.DiscardHandler), reg), reg
 	g.now = func() time.Time { return g.clock }
 	g.follow = newFollower(st, g.clock.Add(-time.Minute))
 	g.step(t.Context())

@@ -13,7 +13,6 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/incident"
-	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/profile"
 )
 
@@ -38,7 +37,9 @@ type Service struct {
 	loader           *loader
 	watermark        *watermark
 
-	began                            time.Time // when following began
+	began                            time.Time // when following began, by the store's clock
+	since                            int64     // up to which time of arrival others had judged when this process began
+	judged                           int64     // up to which it has, as it said last
 	leased, adopted, counted, learnt time.Time
 	failing                          bool
 }
@@ -83,7 +84,6 @@ func name() string {
 // Run follows, judges and writes until ctx ends. A store that is away is waited for: nothing is lost by it,
 // since every verdict that is asked for is judged anew.
 func (s *Service) Run(ctx context.Context) error {
-	s.follows(s.now())
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { s.loader.run(ctx); return nil })
 	group.Go(func() error {
@@ -150,57 +150,6 @@ func (s *Service) report(ctx context.Context, err error) {
 	case s.failing:
 		s.failing = false
 		s.log.Info("judging goes on")
-	}
-}
-
-// renew keeps this replica's lease, and takes its share anew where replicas came or went.
-func (s *Service) renew(ctx context.Context, now time.Time) error {
-	if now.Sub(s.leased) < s.cfg.Lease/4 {
-		return nil
-	}
-	if err := s.from.Membership.Renew(ctx, s.cfg.Replica); err != nil {
-		return err
-	}
-	live, err := s.from.Membership.Live(ctx, s.cfg.Lease)
-	if err != nil {
-		return err
-	}
-	s.leased = now
-	if changed := s.partitioner.set(live); !changed && !s.adopted.IsZero() {
-		return nil
-	}
-	s.log.Info("judging is shared", "replica", s.cfg.Replica, "replicas", s.partitioner.count())
-	for id := range s.published {
-		if !s.partitioner.mine(id) {
-			s.drop(id)
-		}
-	}
-	return s.adopt(ctx, now)
-}
-
-// adopt takes over allocations that are this replica's, go on, and lie on nobody's working set here.
-func (s *Service) adopt(ctx context.Context, now time.Time) error {
-	if s.cfg.Adopt > 0 {
-		listed, err := s.from.Reader.List(ctx, query.ListQuery{Limit: s.cfg.Adopt})
-		if err != nil {
-			return err
-		}
-		for _, one := range listed {
-			assessment := correlator.Assessment{State: one.State}
-			if holds, _ := s.set.Holds(one.ID); !holds && s.partitioner.mine(one.ID) && !assessment.AtRest() {
-				s.loader.want(one.ID, false)
-			}
-		}
-	}
-	s.adopted = now
-	return nil
-}
-
-func (s *Service) leave(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	if err := s.from.Membership.Leave(ctx, s.cfg.Replica); err != nil {
-		s.log.Debug("lease not given back; it ends by itself", "error", err)
 	}
 }
 

@@ -1,9 +1,6 @@
 package live
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -13,7 +10,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/memory"
 	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
@@ -21,105 +17,6 @@ import (
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/story"
 )
-
-// store is a feed, a reader and a roster in memory.
-type store struct {
-	*memory.VerdictHistory
-	memory.DurationStore
-	profile *profile.Profile
-	records []*record.Record
-	live    []string
-	away    bool
-	stories int
-}
-
-var errAway = errors.New("the store is away")
-
-func (s *store) take(at time.Time, records ...*record.Record) {
-	for _, r := range records {
-		one := *r
-		one.Ingested = at.UnixNano()
-		s.records = append(s.records, &one)
-	}
-}
-
-// arrive takes records when they were observed.
-func (s *store) arrive(records ...*record.Record) {
-	for _, r := range records {
-		s.take(time.Unix(0, r.Observed), r)
-	}
-}
-
-func (s *store) Arrivals(_ context.Context, after Mark, most int) ([]*record.Record, Mark, error) {
-	if s.away {
-		return nil, after, errAway
-	}
-	var out []*record.Record
-	for _, r := range s.records {
-		if compareMarks(MarkOf(r), after) > 0 {
-			one := *r
-			out = append(out, &one)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b *record.Record) int { return compareMarks(MarkOf(a), MarkOf(b)) })
-	out = out[:min(most, len(out))]
-	if n := len(out); n > 0 {
-		after = MarkOf(out[n-1])
-	}
-	return out, after, nil
-}
-
-func compareMarks(a, b Mark) int {
-	return cmp.Or(cmp.Compare(a.Ingested, b.Ingested), cmp.Compare(a.Key, b.Key))
-}
-
-func (s *store) Marks(_ context.Context, from, to int64) (out []Mark, err error) {
-	if s.away {
-		return nil, errAway
-	}
-	for _, r := range s.records {
-		if r.Ingested >= from && r.Ingested <= to {
-			out = append(out, MarkOf(r))
-		}
-	}
-	return out, nil
-}
-
-func (s *store) Fetch(_ context.Context, marks []Mark) (out []*record.Record, err error) {
-	for _, r := range s.records {
-		if slices.Contains(marks, MarkOf(r)) {
-			one := *r
-			out = append(out, &one)
-		}
-	}
-	return out, nil
-}
-
-func (s *store) Write(ctx context.Context, revisions []correlator.Revision) error {
-	if s.away {
-		return errAway
-	}
-	return s.VerdictHistory.Write(ctx, revisions)
-}
-
-func (s *store) reader() *memory.Reader { return memory.New(s.profile, s.records) }
-
-func (s *store) Resolve(ctx context.Context, id string) ([]string, error) {
-	return s.reader().Resolve(ctx, id)
-}
-
-func (s *store) RecordSet(ctx context.Context, id string, asOf int64) (*query.RecordSet, error) {
-	s.stories++
-	return s.reader().RecordSet(ctx, id, asOf)
-}
-
-func (s *store) List(ctx context.Context, q query.ListQuery) ([]query.Listed, error) {
-	return s.reader().List(ctx, q)
-}
-
-func (s *store) Renew(context.Context, string) error                   { return nil }
-func (s *store) Leave(context.Context, string) error                   { return nil }
-func (s *store) Live(context.Context, time.Duration) ([]string, error) { return s.live, nil }
 
 // stage is a service at a store, with a clock that the test moves.
 type stage struct {
@@ -155,7 +52,7 @@ func newStage(t *testing.T, st *store, replica string) *stage {
 		t.Fatal(err)
 	}
 	g := &stage{store: st, clock: story.Day.Add(12 * time.Hour), reg: prometheus.NewRegistry()}
-	g.Service = New(cfg, Sources{Reader: st, History: st, Feed: st, Membership: st, Durations: st}, st.profile, rules.All(), slog.New(slog.DiscardHandler), g.reg)
+	g.Service = New(cfg, Sources{Reader: st, History: st, Feed: st, Membership: st, Backlog: st, Durations: st}, st.profile, rules.All(), slog.New(slog.DiscardHandler), g.reg)
 	g.now = func() time.Time { return g.clock }
 	g.follow = newFollower(st, g.clock.Add(-time.Minute))
 	return g

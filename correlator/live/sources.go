@@ -13,6 +13,7 @@ type Sources struct {
 	History    VerdictHistory
 	Feed       Feed
 	Membership Membership
+	Backlog    Backlog
 	Durations  DurationStore // nil: the profile's budgets alone say what is late
 	// StartTimes may be nil: then the record set is read of each allocation that nobody is heard to request.
 	StartTimes StartTimes
@@ -32,4 +33,11 @@ type DurationStore interface {
 	AddDurations(ctx context.Context, steps []correlator.CompletedStep) error
 	// Durations gives what steps took lately, by what had ended at a time; 0 is now.
 	Durations(ctx context.Context, asOf int64) (correlator.Durations, error)
+}
+
+// Backlog lists what a replica has to judge when it begins, or when its share grows, though nothing of it arrives.
+type Backlog interface {
+	// Backlog gives at most so many allocations that go on by their last state, or of which anything was taken since a
+	// time of arrival, whatever became of them; the most recently heard of first. since 0 gives those alone that go on.
+	Backlog(ctx context.Context, since int64, most int) ([]string, error)
 }

@@ -1,9 +1,6 @@
 package live
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // StartTimes tells when allocations began.
 type StartTimes interface {
@@ -45,8 +42,13 @@ func (s *Service) whole(ctx context.Context, turns []turn) error {
 	return nil
 }
 
-// follows begins to follow: what a record says that is stamped from now on was not stored before the first
-// look, unless its emitter's clock is ahead by longOverlap.
-func (s *Service) follows(now time.Time) {
+// follows begins to follow, by the store's clock: what a record says that is stamped from now on was not stored before the
+// first look, unless its emitter's clock is ahead by longOverlap.
+func (s *Service) follows(ctx context.Context) error {
+	now, err := s.from.Feed.Now(ctx)
+	if err != nil {
+		return err
+	}
 	s.began, s.follow = now, newFollower(s.from.Feed, now.Add(-longOverlap))
+	return nil
 }

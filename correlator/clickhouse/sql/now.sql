@@ -1,0 +1,2 @@
+-- The store's own clock.
+SELECT now64(9)
