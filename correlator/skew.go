@@ -70,6 +70,9 @@ func (k *clocks) spans(parents []parentLink) {
 	for _, f := range parents {
 		parent, e := f.parent, f.child
 		k.pair(parent, e, parent.Time-e.Time)
+		if parent.Status == "error" || parent.HTTP.Status >= 499 {
+			continue // it had given up: its end is not that it was answered
+		}
 		if waits := parent.SpanKind == "client" || e.SpanKind == "server"; waits && e.End > e.Time && parent.End > parent.Time {
 			// The answer was sent before it was received: now the called is the cause.
 			k.pair(e, parent, e.End-parent.End)

@@ -149,7 +149,7 @@ func (l *lab) injected(v *life) (first *injection, cost bool, n int) {
 
 // healAtEnd ends what is on when the lab ends.
 func (l *lab) healAtEnd(context.Context) {
-	if err := l.Heal(""); err != nil {
+	if err := errors.Join(l.Resume(), l.Heal("")); err != nil {
 		l.log.Error("heal at the end", "error", err)
 	}
 }

@@ -51,7 +51,8 @@ type lab struct {
 
 	viewStopped atomic.Bool // nothing refreshes the user interface's view
 
-	injecting sync.Mutex // held while a fault is turned on or off
+	injecting   sync.Mutex     // held while a fault is turned on or off
+	interrupted []func() error // ends what Interrupt began
 
 	mu         sync.Mutex
 	faults     faultRegistry
@@ -176,12 +177,25 @@ func (l *lab) play(ctx context.Context, specs []nodeSpec, tokens map[string]stri
 func (l *lab) front() string { return "https://" + l.sockets.ingress.Addr().String() }
 
 // listeners are what listens, each a process that can end.
-type listeners struct{ auth, api, hub, aap, eda *toggleListener }
+type listeners struct {
+	auth, api, hub, aap, eda *toggleListener
+	ingress                  []*toggleListener // in every network
+}
+
+// serves tells whether the ingress runs.
+func (l listeners) serves() bool { return l.ingress[0].runs() }
 
 // serve starts what listens: authorization, API, ingress.
 func (l *lab) serve(ctx context.Context, work *errgroup.Group) {
 	at, proxy := l.sockets, l.exporter.Emitter("ingress-proxy")
-	work.Go(func() error { proxy.Heartbeat(ctx, "", l.config.Telemetry.Heartbeat); return nil })
+	for _, listener := range append([]net.Listener{at.ingress}, at.gateways...) {
+		l.listeners.ingress = append(l.listeners.ingress, newToggleListener(listener))
+	}
+	serves := l.listeners.serves
+	work.Go(func() error {
+		proxy.HeartbeatWhile(ctx, "", l.config.Telemetry.Heartbeat, func(context.Context) bool { return serves() })
+		return nil
+	})
 	l.listeners.auth, l.listeners.api = newToggleListener(at.auth), newToggleListener(at.api)
 	l.auth = newAuth(l.source(ctx, work, "auth-service", l.listeners.auth))
 	l.api = newAPI(hop{l.control.client, "http://" + at.auth.Addr().String()}, l.control, l.source(ctx, work, "fulfillment-api", l.listeners.api))
@@ -195,17 +209,17 @@ func (l *lab) serve(ctx context.Context, work *errgroup.Group) {
 		listener net.Listener
 		handler  http.Handler
 	}{
-		{l.listeners.auth, l.auth}, {l.listeners.api, l.api}, {newHandshakes(at.ingress, l.ingress.tlsConfig(l.pki), proxy), l.ingress},
+		{l.listeners.auth, l.auth}, {l.listeners.api, l.api},
 	} {
 		work.Go(func() error { return service.ServeOn(ctx, p.listener, p.handler, grace) })
 	}
-	for _, listener := range at.gateways {
+	for _, listener := range l.listeners.ingress {
 		work.Go(func() error {
 			return service.ServeOn(ctx, newHandshakes(listener, l.ingress.tlsConfig(l.pki), proxy), l.ingress, grace)
 		})
 	}
 	for _, u := range []*upstream{east, west, nodes} {
-		work.Go(func() error { u.watch(ctx, time.Second, proxy); return nil })
+		work.Go(func() error { u.watch(ctx, time.Second, proxy, serves); return nil })
 	}
 }
 
@@ -213,7 +227,7 @@ func (l *lab) serve(ctx context.Context, work *errgroup.Group) {
 func (l *lab) source(ctx context.Context, work *errgroup.Group, name string, t *toggleListener) *telemetry.Emitter {
 	s := l.exporter.Emitter(name)
 	work.Go(func() error {
-		s.HeartbeatWhile(ctx, "", l.config.Telemetry.Heartbeat, func(context.Context) bool { return t.open() })
+		s.HeartbeatWhile(ctx, "", l.config.Telemetry.Heartbeat, func(context.Context) bool { return t.runs() })
 		return nil
 	})
 	return s

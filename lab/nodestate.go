@@ -13,6 +13,7 @@ import (
 // nodeState is what is wrong with one node at the moment. The zero value is a node that is well.
 type nodeState struct {
 	path path // between its agent and the ingress
+	gate gate // of its agent's process
 
 	mu      sync.Mutex
 	cert    *tls.Certificate // presented instead of its own; nil: its own
@@ -126,5 +127,10 @@ func (n *nodeState) whileRuns(ctx context.Context, life func(context.Context)) {
 
 // dial is how the node reaches others.
 func (n *nodeState) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	return n.path.dial(ctx, network, address)
+	n.gate.pass()
+	c, err := n.path.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return gatedConn{c, &n.gate}, nil
 }

@@ -117,6 +117,15 @@ func (l *lab) orders() http.Handler {
 		}
 		answer(w, l.shown(i), nil)
 	})
+	m.HandleFunc("POST /interruptions", func(w http.ResponseWriter, r *http.Request) {
+		var i Interruption
+		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&i)
+		if err == nil {
+			err = l.Interrupt(i)
+		}
+		answer(w, struct{}{}, err)
+	})
+	m.HandleFunc("DELETE /interruptions", func(w http.ResponseWriter, _ *http.Request) { answer(w, struct{}{}, l.Resume()) })
 	m.HandleFunc("DELETE /faults", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, struct{}{}, l.Heal(r.URL.Query().Get("name")))
 	})
@@ -192,6 +201,16 @@ func (r *Remote) Inject(ctx context.Context, o Order) (on On, err error) {
 // Heal ends a fault; "" ends all.
 func (r *Remote) Heal(ctx context.Context, name string) error {
 	return r.do(ctx, http.MethodDelete, "/faults?name="+url.QueryEscape(name), nil, nil)
+}
+
+// Interrupt interrupts a part until Resume.
+func (r *Remote) Interrupt(ctx context.Context, i Interruption) error {
+	return r.do(ctx, http.MethodPost, "/interruptions", i, nil)
+}
+
+// Resume ends all interruptions.
+func (r *Remote) Resume(ctx context.Context) error {
+	return r.do(ctx, http.MethodDelete, "/interruptions", nil, nil)
 }
 
 // On lists the faults that are on.

@@ -16,6 +16,7 @@ type toggleListener struct {
 	conns   map[net.Conn]bool
 	changed chan struct{}
 	closed  bool
+	gate    gate // of the process that listens
 }
 
 func newToggleListener(l net.Listener) *toggleListener {
@@ -48,10 +49,11 @@ func (t *toggleListener) Accept() (net.Conn, error) {
 			}
 			continue
 		}
+		t.gate.pass()
 		t.mu.Lock()
 		t.conns[c] = true
 		t.mu.Unlock()
-		return &toggleConn{c, t}, nil
+		return &toggleConn{gatedConn{c, &t.gate}, t}, nil
 	}
 }
 
@@ -63,6 +65,7 @@ func (t *toggleListener) Close() error {
 		return nil
 	}
 	t.closed = true
+	t.gate.thaw()
 	close(t.changed)
 	if t.current == nil {
 		return nil
@@ -70,12 +73,16 @@ func (t *toggleListener) Close() error {
 	return t.current.Close()
 }
 
-// open tells whether anybody can connect.
-func (t *toggleListener) open() bool {
+// runs tells whether the process runs: it is there, and not frozen.
+func (t *toggleListener) runs() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.current != nil && !t.closed
+	return t.current != nil && !t.closed && !t.gate.frozen()
 }
+
+// freeze stops the process as SIGSTOP does; thaw lets it go on.
+func (t *toggleListener) freeze() error { t.gate.freeze(); return nil }
+func (t *toggleListener) thaw() error   { t.gate.thaw(); return nil }
 
 // shut closes the listener and every connection, as the end of a process does.
 func (t *toggleListener) shut() error {
@@ -130,13 +137,13 @@ func (t *toggleListener) turn() {
 }
 
 type toggleConn struct {
-	net.Conn
+	gatedConn
 	listener *toggleListener
 }
 
 func (c *toggleConn) Close() error {
 	c.listener.mu.Lock()
-	delete(c.listener.conns, c.Conn)
+	delete(c.listener.conns, c.gatedConn.Conn)
 	c.listener.mu.Unlock()
 	return c.Conn.Close()
 }

@@ -32,12 +32,15 @@ func (u *upstream) look() {
 	}
 }
 
-// watch dials until ctx ends; a change of health is a log line.
-func (u *upstream) watch(ctx context.Context, every time.Duration, emitter *telemetry.Emitter) {
+// watch dials until ctx ends, while the ingress runs; a change of health is a log line.
+func (u *upstream) watch(ctx context.Context, every time.Duration, emitter *telemetry.Emitter, runs func() bool) {
 	dialer := net.Dialer{Timeout: time.Second}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
+		for !runs() && ctx.Err() == nil {
+			pause(ctx, every)
+		}
 		hosts, err := 0, errors.New("no endpoints")
 		if !u.unregistered.Load() {
 			hosts = 1

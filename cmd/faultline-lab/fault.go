@@ -33,6 +33,23 @@ func (r *runningLab) dial() (*lab.Remote, error) {
 	return remote, err
 }
 
+// wait finds it as soon as it is there, within a minute.
+func (r *runningLab) wait(ctx context.Context) (*lab.Remote, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		remote, err := r.dial()
+		if err == nil {
+			return remote, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
 func injectCommand() *cobra.Command {
 	at, order := runningLab{}, lab.Order{}
 	cmd := &cobra.Command{

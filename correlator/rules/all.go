@@ -55,6 +55,7 @@ var groups = []struct {
 	{overdue, "accepted and not answered in time"},
 	{hop, "answered with a failure by one hop alone"},
 	{handoff, "accepted, by the last hop that is proven to have it, and not answered"},
+	{stalled, "sent, and accepted after it was given up"},
 	{answer, "answered, and the answer lost or not awaited"},
 	{poll, "sent and not accepted, though it was asked for or no longer asked for"},
 	{change, "refused or failed since a rollout, or until its undoing"},

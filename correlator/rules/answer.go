@@ -32,6 +32,7 @@ type call struct {
 	proxy  *correlator.Event // an error that a proxy gave
 	done   *correlator.Event // the called's own success
 	left   *correlator.Event // a proxy's word that the caller went away
+	failed bool              // somebody behind the proxy tells of a failure: it had no answer to lose
 }
 
 // callsOf gathers, by trace, the failed calls around a trouble of which the called tells that they went well.
@@ -48,6 +49,7 @@ func callsOf(c *correlator.Case, t *correlator.Trouble) []*call {
 			by[e.TraceID] = k
 			out = append(out, k)
 		}
+		k.failed = k.failed || correlator.Onward(semconv.LayerIngress, e.Layer)
 		switch {
 		case e.Layer == semconv.LayerIngress && flagged(e.HTTP, "DC"):
 			k.left = e
@@ -77,7 +79,7 @@ func callsOf(c *correlator.Case, t *correlator.Trouble) []*call {
 func answerLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
 	for _, k := range callsOf(c, t) {
-		if k.proxy != nil && k.done != nil && k.done.EndAt() <= k.proxy.EndAt()+moment && !flagged(k.proxy.HTTP, "UT", "DC") && k.proxy.HTTP.Status != 504 {
+		if k.proxy != nil && k.done != nil && !k.failed && k.done.EndAt() <= k.proxy.EndAt()+moment && !flagged(k.proxy.HTTP, "UT", "DC") && k.proxy.HTTP.Status != 504 {
 			ev.Records = append(ev.Records, k.caller, k.done, k.proxy)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -31,7 +32,7 @@ func handoff() []correlator.Rule {
 		Find:       noAnswer,
 	}, {
 		ID: "workflow.not_taken", Layer: semconv.LayerWorkflow, Mechanism: "not_taken",
-		Words:      slices.Concat(standingBy, idling),
+		Words:      slices.Concat(standingBy, idling, unattended),
 		Looks:      "a request that was published and that no workflow took up, while workers are alive and stand by",
 		NextCheck:  "what the workers wait for: a leader, a lock, a queue of another name",
 		SafeAction: "the outbox needs nothing; do not publish again before that is known",
@@ -45,10 +46,12 @@ func handoff() []correlator.Rule {
 	}}
 }
 
-// standingBy are the words of a worker that takes nothing since it waits for something else; idling those of one for which there
+// standingBy are the words of a worker that takes nothing since it waits for something else, unattended those of a queue that nobody takes
+// from; idling those of one for which there
 // is nothing to take.
 var (
 	standingBy = []string{"standby", "waiting for leader", "waiting on leader", "not the leader", "held by session", "waiting for lock", "waiting to acquire", "attempting to acquire leader", "paused", "draining"}
+	unattended = []string{"consumers=0", "0 consumers", "no consumers", "consumer count: 0", "no active consumers", "no active members", "no pollers", "0 pollers", "pollers=0"}
 	idling     = []string{"no messages", "consumer idle", "worker idle", "lag=0", "0 messages", "queue empty", "no deliveries"}
 )
 
@@ -69,6 +72,9 @@ func notTaken(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		}
 		idle = idle || !e.IsEvent() && holds(e.Text, idling)
 	})
+	if says == nil {
+		says = leftAlone(c, t, last.At)
+	}
 	if says == nil || idle {
 		return nil // nobody was there to take it, or it waits for nothing: it was lost between
 	}
@@ -76,6 +82,25 @@ func notTaken(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		Rule: "workflow.not_taken", Layer: semconv.LayerWorkflow, Weight: correlator.Generic, Directness: correlator.Caller, Onset: last.At,
 		Records: append([]*correlator.Event{last.Event, says}, t.Cites...), Summary: "what was published at " + correlator.Time(last.At).String() + " was taken by no workflow, and workers are alive" + quote(says),
 	}}
+}
+
+// leftAlone is the word of who watches a queue that nobody takes from it, while those who should have run: they are heard of at a later
+// time, and not as they begin or end.
+func leftAlone(c *correlator.Case, t *correlator.Trouble, since int64) (says *correlator.Event) {
+	for _, e := range c.Beside(t, telling) {
+		if e.At >= since && holds(e.Text, unattended) {
+			says = e
+		}
+	}
+	if says == nil {
+		return nil
+	}
+	runs := false
+	c.EachIn(semconv.LayerWorkflow, since, c.Now, func(e *correlator.Event) { runs = runs || e.IsEvent() || !e.Failed() })
+	if !runs {
+		return nil
+	}
+	return says
 }
 
 // awaited are the words of a caller that was connected, had sent its request, and waited for the answer (Python, Java,
@@ -86,10 +111,10 @@ var awaited = []string{"read timed out", "readtimeout", "reading response header
 func noAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Mechanism: "no_answer", Weight: correlator.Generic, Directness: correlator.Caller}
 	for _, e := range slices.Concat(c.Failures(t), c.Quiet(t)) {
-		if e.IsEvent() || e.Layer == semconv.LayerClient || e.Layer == semconv.LayerNodeAgent || !holds(e.Text, awaited) || named(e) != nil {
+		if e.IsEvent() || e.Layer == semconv.LayerClient || e.Layer == semconv.LayerNodeAgent || !holds(e.Text, awaited) && !waited(e) || named(e) != nil {
 			continue
 		}
-		if l := callee(c, e); l != "" && (ev.Layer == "" || ev.Layer == l) {
+		if l := callee(c, e); l != "" && (ev.Layer == "" || ev.Layer == l) && !spoke(c, l, e) && (l != semconv.LayerAPI || !waits(c, t)) {
 			ev.Layer = l
 			ev.Records = append(ev.Records, e)
 		}
@@ -105,6 +130,13 @@ func noAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	ev.Certain, ev.Records = true, append(ev.Records, alive)
 	return []correlator.Evidence{ev}
+}
+
+// spoke says whether a layer has a part of its own in a record's trace: then it did something with the request.
+func spoke(c *correlator.Case, layer string, e *correlator.Event) bool {
+	return e.TraceID != "" && slices.ContainsFunc(c.Events, func(o *correlator.Event) bool {
+		return o.TraceID == e.TraceID && o.Layer == layer && o.Signal == record.Span
+	})
 }
 
 // stoppedAsking needs at least three questions after the job, a silence of thrice their distance, and a sign of life of the

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -122,7 +123,7 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 			}
 		}
 		found := find(c, t)
-		if len(found) > 0 && len(noAnswer(c, t)) > 0 {
+		if len(found) > 0 && (len(noAnswer(c, t)) > 0 || waits(c, t)) {
 			return nil // it says itself whom it waited for
 		}
 		for i := range found { // it took the request and owes the answer: what it waited for it does not say
@@ -130,6 +131,13 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 		}
 		return found
 	}
+}
+
+// waits says whether the API itself tells whom behind it it could not use.
+func waits(c *correlator.Case, t *correlator.Trouble) bool {
+	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
+		return e.Layer == semconv.LayerAPI && correlator.Onward(semconv.LayerAPI, callee(c, e))
+	})
 }
 
 func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
@@ -142,7 +150,7 @@ func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		}
 	}
 	for _, e := range c.Failures(t) {
-		if e.HTTP.Status < 500 || unreached[e.TraceID] || broken(e, gone) || named(e) != nil || strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") {
+		if e.HTTP.Status < 500 || unreached[e.TraceID] || broken(e, gone) || named(e) != nil || strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") || correlator.Onward(semconv.LayerAPI, callee(c, e)) {
 			continue // it names what it could not reach
 		}
 		// Only the API's own word: that a proxy was given a 500 says who answered, not whose fault it was.

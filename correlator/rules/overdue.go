@@ -17,7 +17,7 @@ func overdue() []correlator.Rule {
 		NextCheck:  "what that party last did, and what it waits for",
 		SafeAction: "look before anything is restarted: the step may have been done and its record be late",
 		Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-			if t.Kind != correlator.OverdueTrouble || t.Owes == "" || !c.Profile.Knows(t.Owes) || t.Owes == semconv.LayerProvider && done(c, t) || handedOn(c, t) {
+			if t.Kind != correlator.OverdueTrouble || t.Owes == "" || !c.Profile.Knows(t.Owes) || t.Owes == semconv.LayerProvider && done(c, t) || handedOn(c, t) || cutShort(c, t) {
 				return nil
 			}
 			var sign, complaint *correlator.Event

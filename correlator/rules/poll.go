@@ -39,6 +39,9 @@ func questions(c *correlator.Case, t *correlator.Trouble) (q askedFor) {
 	if t.Cleared != 0 {
 		until = t.Cleared - 1
 	}
+	if t.Attempt.Over != nil {
+		until = min(until, t.Attempt.Over.At) // from then on there is nothing to hand out
+	}
 	c.Each(queued-int64(10*time.Minute), until, func(e *correlator.Event) {
 		if !asksForWork(e) {
 			return

@@ -34,3 +34,27 @@ func byRollout(c *correlator.Case, ev correlator.Evidence, mechanism string, wor
 	ev.NextCheck, ev.SafeAction = "what that rollout changed", "roll it back, or roll out the right content"
 	return ev
 }
+
+// bornBroken makes the end of a process a rollout's, where one of its component came before and nothing was heard of it between that
+// would not come from who is broken: what never ran did not break.
+func bornBroken(c *correlator.Case, ev correlator.Evidence) correlator.Evidence {
+	var change *correlator.Event
+	c.EachEvent(semconv.EventDeploy, ev.Onset-int64(changed), ev.Onset+int64(30*time.Second), func(e *correlator.Event) {
+		if correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)) == ev.Layer {
+			change = e
+		}
+	})
+	if change == nil {
+		return ev
+	}
+	ran := false
+	c.EachIn(ev.Layer, change.At+int64(30*time.Second), c.Now, func(e *correlator.Event) { ran = ran || e.IsEvent() })
+	if ran {
+		return ev
+	}
+	ev.Summary += ", since the rollout of " + what(change) + ", and has not run since"
+	ev.Rule, ev.Layer, ev.Mechanism = "deploy.broken", semconv.LayerDeploy, "broken"
+	ev.Records = append([]*correlator.Event{change}, ev.Records...)
+	ev.NextCheck, ev.SafeAction = "what that rollout changed", "roll it back"
+	return ev
+}

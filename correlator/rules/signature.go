@@ -215,6 +215,12 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 	switch s.ID {
 	case "cert.expired", "cert.expired_word", "cert.expired_local":
 		return clockOrExpiry(ev)
+	case "node.memory":
+		if slices.ContainsFunc(told.all(), ofOwnLimit) {
+			return nil // the machine has memory: a process came to the limit that it was given
+		}
+	case "process.crash", "process.exit":
+		ev = bornBroken(c, ev)
 	case "network.timeout", "network.dial_timeout":
 		if ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) {
 			return nil
@@ -242,6 +248,11 @@ func conclusive(e *correlator.Event) bool {
 		holds(e.Text, []string{"://", "cn=", "subject", "issuer", "handshak", "dial", "peer", "client", "server", "upstream", "connect", "remote error", "not_after", "notafter", "expires"})
 }
 
+// ofOwnLimit says whether a kernel ended a process for the limit of its own control group (oom_kill.c, CONSTRAINT_MEMCG).
+func ofOwnLimit(e *correlator.Event) bool {
+	return holds(e.Text, []string{"constraint_memcg", "memory cgroup out of memory", "memory cgroup stats"})
+}
+
 // words are the records around a trouble, by the cause that they name.
 type words struct {
 	failures, quiet, beside map[*signature][]*correlator.Event
@@ -251,6 +262,16 @@ type words struct {
 // linked says whether one of the records comes from a service that the step's own records lead to.
 func (w *words) linked(records []*correlator.Event) bool {
 	return slices.ContainsFunc(records, func(e *correlator.Event) bool { return w.answered[e.Service] || w.answered["layer "+e.Party()] })
+}
+
+// all are the records that name any cause.
+func (w *words) all() (out []*correlator.Event) {
+	for _, by := range []map[*signature][]*correlator.Event{w.failures, w.quiet, w.beside} {
+		for _, list := range by {
+			out = append(out, list...)
+		}
+	}
+	return out
 }
 
 func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
@@ -293,8 +314,12 @@ func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 }
 
 // elsewhere says whether a record is a machine's that does not work for the allocation: of the ways that lead over it, it may
-// tell, not of itself.
+// tell, not of itself. So is one about a caller who showed a certificate and is none of the allocation's machines: how others
+// were received says nothing of this one's calls.
 func elsewhere(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bool {
+	if e.Attr(semconv.TLSPeerSubject) != "" && !c.Own(e, t) {
+		return true
+	}
 	if e.Party() != semconv.LayerNode && e.Party() != semconv.LayerNodeAgent || c.Own(e, t) {
 		return false
 	}

@@ -19,6 +19,9 @@ type statement struct {
 	cause bool   // its words name a cause of the party's own
 }
 
+// answeredWords find an answer of others that somebody repeats: "result refused: 409 conflict".
+var answeredWords = regexp.MustCompile(`\b(?:refused|rejected|answered|returned|responded|got|received|status|code)\b[^0-9]{0,24}\b[45]\d\d\b`)
+
 // unusable are the words of a caller whose callee did not do what it should: errno, gRPC and HTTP words of a broken call.
 var unusable = needles.Of(
 	"refused", "timed out", "timeout", "unavailable", "unreachable", "reset by peer", "eof", "broken pipe", "no response", "no reply", "not respond", "unable to connect",
@@ -60,6 +63,12 @@ var drivers = []struct {
 // dialled finds hosts and ports that a text names.
 var dialled = regexp.MustCompile(`(?:https?|tcp|grpc|amqps?|postgres(?:ql)?|nats|redis)://(?:[^@/\s"']+@)?([a-z0-9][a-z0-9.-]*)(?::(\d+))?|\b([a-z0-9][a-z0-9.-]*):(\d{2,5})\b`)
 
+// prefixed finds whom a wrapped error begins with: "authorization service: post …: context deadline exceeded".
+var prefixed = regexp.MustCompile(`^([a-z0-9][a-z0-9-]*) (?:service|server|api|backend): `)
+
+// awayWords find whom a text calls unavailable: "provisioning service is unavailable".
+var awayWords = regexp.MustCompile(`\b([a-z0-9][a-z0-9.-]*)(?: (?:service|server|backend|endpoint|api))? (?:is |was )?(?:unavailable|unreachable|not responding|timed out|did not respond|did not answer|not reachable)\b`)
+
 // portLayers are where the usual services listen (IANA's registry and the programs' own documentation).
 var portLayers = map[string]string{
 	"5432": semconv.LayerDB, "6432": semconv.LayerDB, "3306": semconv.LayerDB, "2379": semconv.LayerDB, "6379": semconv.LayerDB, "27017": semconv.LayerDB, "26257": semconv.LayerDB, "8008": semconv.LayerDB,
@@ -86,7 +95,7 @@ func state(c *correlator.Case, e *correlator.Event) statement {
 		return s
 	}
 	s.about = callee(c, e)
-	s.echo = wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer || !ofItself.Any(e.Text) || givenUp.Any(e.Text)
+	s.echo = wrapper(e) || e.HTTP.Status >= 400 || answeredWords.MatchString(e.Text) || e.Severity < 13 && s.party == e.Layer || !ofItself.Any(e.Text) || givenUp.Any(e.Text)
 	return s
 }
 
@@ -110,6 +119,16 @@ func callee(c *correlator.Case, e *correlator.Event) string {
 			return l
 		}
 		if l := portLayers[port]; other(l) {
+			return l
+		}
+	}
+	if m := prefixed.FindStringSubmatch(e.Text); m != nil {
+		if l := correlator.LayerOfName(c.Profile, m[1]); other(l) {
+			return l
+		}
+	}
+	for _, m := range awayWords.FindAllStringSubmatch(e.Text, 2) {
+		if l := correlator.LayerOfName(c.Profile, m[1]); other(l) {
 			return l
 		}
 	}
