@@ -123,7 +123,7 @@ func hungUp(e *Event) bool {
 	if e.HTTP.Status == 499 {
 		return true
 	}
-	return slices.ContainsFunc([]string{"keyboardinterrupt", "sigint", "interrupted by user", "signal: interrupt"}, func(words string) bool {
+	return slices.ContainsFunc([]string{"keyboardinterrupt", "sigint", "interrupted by user", "signal: interrupt", "interrupt received", "two interrupts received", "cancelled by user", "canceled by user", "aborted by user", "^c"}, func(words string) bool {
 		return strings.Contains(e.Text, words)
 	})
 }

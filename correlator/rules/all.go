@@ -57,6 +57,7 @@ var groups = []struct {
 	{handoff, "accepted, by the last hop that is proven to have it, and not answered"},
 	{stalled, "sent, and accepted after it was given up"},
 	{answer, "answered, and the answer lost or not awaited"},
+	{patient, "at work, and given up by who waited"},
 	{poll, "sent and not accepted, though it was asked for or no longer asked for"},
 	{change, "refused or failed since a rollout, or until its undoing"},
 	{because, "answered with a failure by who could not use the next one"},

@@ -37,9 +37,15 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		return nil
 	}
 	failures := plainFailures(c, t)
+	for _, e := range c.Beside(t, telling) { // what nobody's identifiers lead to counts as its component's own word alone
+		if e.Failed() && !c.Own(e, t) && e.At <= t.At && !elsewhere(c, t, e) {
+			failures = append(failures, e)
+		}
+	}
 	if len(failures) == 0 {
 		return curedBy(c, t, nil)
 	}
+	slices.SortStableFunc(failures, correlator.CompareEvents)
 	first := failures[0]
 	for _, e := range failures {
 		if e.At < first.At {
@@ -48,7 +54,7 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	var found *correlator.Event
 	var complaints []*correlator.Event
-	c.EachEvent(semconv.EventDeploy, first.At-int64(changed), first.At+moment, func(e *correlator.Event) {
+	c.EachEvent(semconv.EventDeploy, first.At-int64(changed), max(first.At+moment, t.From), func(e *correlator.Event) {
 		if said := complaintsOf(c, t, e, failures); len(said) > 0 {
 			found, complaints = e, said
 		}
@@ -119,6 +125,9 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 	var out []*correlator.Event
 	for _, e := range failures {
 		if e.At < rollout.At-moment || e.Layer == semconv.LayerClient || !misfits.Any(e.Text) || wrapper(e) {
+			continue
+		}
+		if !c.Own(e, t) && e.Party() != layer {
 			continue
 		}
 		if layer != "" && (e.Party() == layer || callee(c, e) == layer || t.Owes == layer) || len(name) > 3 && strings.Contains(e.Text+" "+strings.ToLower(e.Service), name) {

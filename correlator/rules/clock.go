@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"regexp"
 	"time"
 
@@ -47,4 +48,23 @@ func upper(s string) string {
 		}
 	}
 	return string(b)
+}
+
+// byItsClock makes what was refused for its time the node's matter where the node's own records are stamped with another time than
+// they were seen at; else nobody knows which of two clocks is wrong.
+func byItsClock(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
+	var off *correlator.Event
+	c.Each(math.MinInt64, c.Now, func(e *correlator.Event) {
+		if d := e.Observed - e.Time; !e.IsEvent() && c.Own(e, t) && e.Node != "" && e.Observed >= t.From && (d > int64(clockSlack)/2 || d < -int64(clockSlack)/2) {
+			off = e
+		}
+	})
+	if off == nil {
+		ev.Weight, ev.Certain = correlator.Generic, false
+		return ev
+	}
+	ev.Weight, ev.Certain, ev.Directness = correlator.Specific, true, correlator.Itself
+	ev.Records = append(ev.Records, off)
+	ev.Summary = "the clock of " + off.Node + " is wrong: it says " + correlator.Time(off.Time).String() + " at " + correlator.Time(off.Observed).String() + ", and what it signs is refused"
+	return ev
 }

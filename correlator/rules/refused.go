@@ -21,21 +21,29 @@ func refused() []correlator.Rule {
 			ev := correlator.Evidence{Weight: correlator.Generic, Directness: correlator.Caller, Certain: true}
 			for _, e := range c.Failures(t) {
 				// A proxy that was refused by its back end is the ingress rules' matter.
-				if strings.Contains(e.Text, "connection refused") && e.Layer != semconv.LayerIngress && named(e) == nil {
+				if turnedDown(e) && e.Layer != semconv.LayerIngress && named(e) == nil {
 					ev.Records = append(ev.Records, e)
 				}
 			}
-			if len(ev.Records) == 0 || mute(c, t, ev.Records[0]) || endedOnRecord(c, t, ev.Records) {
+			own := !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !ofLoopback(e) })
+			if len(ev.Records) == 0 || !own && (mute(c, t, ev.Records[0]) || endedOnRecord(c, t, ev.Records)) {
 				return nil
 			}
-			if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !ofLoopback(e) }) {
+			if own {
 				ev.Rule, ev.Layer, ev.Mechanism = "client.config", semconv.LayerClient, "config" // he dialled his own machine
+				ev.NextCheck, ev.SafeAction = "which address the client is configured with", "correct the client's configuration; the platform was never asked"
 			}
 			ev.Summary = "nothing listens at the address that was dialled" + quote(ev.Records[0])
 			return []correlator.Evidence{ev}
 		},
 	}}
 }
+
+// dialRefused are the words of a dial that nobody listened to (errno ECONNREFUSED, WSAECONNREFUSED, kubectl, semantic conventions).
+var dialRefused = []string{"connection refused", "connection_refused", "econnrefused", "actively refused it", "errno 111", " was refused - did you specify"}
+
+// turnedDown says whether a record tells of such a dial.
+func turnedDown(e *correlator.Event) bool { return holds(e.Text, dialRefused) }
 
 // address is what a dial names: a host or an IPv4 address, and a port.
 var address = regexp.MustCompile(`[a-z0-9][a-z0-9.-]*:[0-9]{2,5}\b`)
@@ -44,7 +52,7 @@ var address = regexp.MustCompile(`[a-z0-9][a-z0-9.-]*:[0-9]{2,5}\b`)
 func refusing(failures []*correlator.Event) map[string]bool {
 	out := map[string]bool{}
 	for _, e := range failures {
-		if !strings.Contains(e.Text, "connection refused") {
+		if !turnedDown(e) {
 			continue
 		}
 		for _, a := range address.FindAllString(e.Text, -1) {

@@ -219,6 +219,8 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		if slices.ContainsFunc(told.all(), ofOwnLimit) {
 			return nil // the machine has memory: a process came to the limit that it was given
 		}
+	case "node.clock_refused":
+		ev = byItsClock(c, t, ev)
 	case "process.crash", "process.exit":
 		ev = bornBroken(c, ev)
 	case "network.timeout", "network.dial_timeout":

@@ -161,5 +161,44 @@ func statements(c *correlator.Case, t *correlator.Trouble) []statement {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b statement) int { return correlator.CompareEvents(a.event, b.event) })
+	insisted(c, t, out)
 	return out
+}
+
+// insists is how often whoever owes a step says the same of it, blaming nobody, until it counts as a word of its own.
+const insists = 3
+
+// insisted marks what the party that owes a step that stands still repeats about this very step, where nobody else complains: whatever its
+// words are, it says why it does not go on.
+func insisted(c *correlator.Case, t *correlator.Trouble, all []statement) {
+	others := slices.ContainsFunc(all, func(s statement) bool { return s.party != t.Owes && s.party != semconv.LayerClient })
+	if t.Kind != correlator.OverdueTrouble || t.Owes == "" || others {
+		return
+	}
+	by := map[string][]int{}
+	for i, s := range all {
+		own := s.event.Allocation == c.ID && s.event.Severity >= 13 && s.party == t.Owes
+		if own && s.echo && s.about == "" && s.event.HTTP.Status == 0 && !givenUp.Any(s.event.Text) && !unusable.Any(s.event.Text) {
+			by[s.party+" "+template(s.event.Text)] = append(by[s.party+" "+template(s.event.Text)], i)
+		}
+	}
+	for _, list := range by {
+		if len(list) >= insists {
+			for _, i := range list {
+				all[i].echo = false
+			}
+		}
+	}
+}
+
+// template is a text without what differs from one time to the next: words with digits.
+func template(text string) string {
+	var b strings.Builder
+	for word := range strings.FieldsSeq(text) {
+		if !strings.ContainsAny(word, "0123456789") {
+			b.WriteString(word)
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
 }
