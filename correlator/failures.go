@@ -201,6 +201,9 @@ func (c *Case) userCalls() map[string]bool {
 // besideTime is how long before a step began something may have been said that explains it.
 const besideTime = int64(10 * time.Minute)
 
+// bootBefore is how long before a step began a machine may have said what is wrong with it: at its boot.
+const bootBefore = int64(30 * time.Minute)
+
 // Beside lists, in order, the plain records around a trouble that a rule finds telling and that belong to no other allocation and to
 // no other node: the allocation's own of any severity, and those under nobody's identifiers. What they say may be why; that
 // they stand beside the trouble proves nothing. telling is asked once for each record of the case.
@@ -221,8 +224,8 @@ func (c *Case) Beside(t *Trouble, telling func(*Event) bool) []*Event {
 	}
 	var out []*Event
 	from, to := t.From-besideTime, t.At+skew
-	for _, e := range c.telling[firstAt(c.telling, from):firstAt(c.telling, to+1)] {
-		if c.near(e, t) {
+	for _, e := range c.telling[firstAt(c.telling, t.From-bootBefore):firstAt(c.telling, to+1)] {
+		if c.near(e, t) && (e.At >= from || e.Node != "" && e.Layer == semconv.LayerNode) {
 			out = append(out, e)
 		}
 	}

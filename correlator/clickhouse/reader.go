@@ -179,7 +179,7 @@ func (l *Reader) recordSet(ctx context.Context, allocation string, asOf int64) (
 }
 
 // rolloutsBefore is how long before a story's first record a rollout may be cited.
-const rolloutsBefore = 2 * time.Hour
+const rolloutsBefore = 3 * time.Hour
 
 // searchedAtOnce is how many words the engine looks for in one pass.
 const searchedAtOnce = 255

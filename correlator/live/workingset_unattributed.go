@@ -89,7 +89,7 @@ func (w *WorkingSet) Invalidated() Invalidation {
 const contextMargin = int64(10 * time.Minute)
 
 // changeMargin is how long before them a rollout may be cited: what it broke may be asked for late.
-const changeMargin = int64(2 * time.Hour)
+const changeMargin = int64(3 * time.Hour)
 
 // around are the unattributed records that a case may cite, in order of time: what any case may, and what its nodes said.
 func (w *WorkingSet) around(own []*correlator.Event) []*correlator.Event {

@@ -23,7 +23,7 @@ func change() []correlator.Rule {
 
 // changed is how long before the first complaint a rollout may lie and still be why things do not fit: what it broke may be
 // asked for the first time later.
-const changed = 2 * time.Hour
+const changed = 3 * time.Hour
 
 // misfits are the words of something that does not fit: another name, form, version or place than the one that is asked for.
 var misfits = needles.Of(
@@ -67,11 +67,36 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		Records: append([]*correlator.Event{found}, complaints...),
 		Summary: "since the rollout of " + what(found) + " something does not fit" + quote(witness(complaints)),
 	}
+	if others := ofPeers(c, t, found, complaints); len(others) > 0 {
+		ev.Weight, ev.Records = correlator.Specific, append(ev.Records, others...)
+		ev.Summary += ", on other machines, too"
+	}
 	if undone := undoing(c, found, t); undone != nil {
 		ev.Records, ev.Certain, ev.Directness = append(ev.Records, undone), true, correlator.Itself
 		ev.Summary += ", until it was undone at " + correlator.Time(undone.At).String()
 	}
 	return []correlator.Evidence{ev}
+}
+
+// ofPeers are the same complaints since a rollout of other machines: what they have in common is what was rolled out.
+func ofPeers(c *correlator.Case, t *correlator.Trouble, rollout *correlator.Event, complaints []*correlator.Event) (out []*correlator.Event) {
+	if t.Node == "" && len(c.Lifecycle.Nodes) == 0 {
+		return nil
+	}
+	said := map[string]bool{}
+	for _, e := range complaints {
+		if c.Own(e, t) && (e.Layer == semconv.LayerNode || e.Layer == semconv.LayerNodeAgent) {
+			said[template(e.Text)] = true
+		}
+	}
+	seen := map[string]bool{}
+	c.Each(rollout.At, t.At, func(e *correlator.Event) {
+		if e.Node != "" && e.Failed() && !c.Own(e, t) && !seen[e.Node] && said[template(e.Text)] {
+			seen[e.Node] = true
+			out = append(out, e)
+		}
+	})
+	return out
 }
 
 // curedBy finds a rollout before the step, by whoever owed it, that was undone before a later attempt succeeded: whatever
@@ -130,7 +155,8 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 		if !c.Own(e, t) && e.Party() != layer {
 			continue
 		}
-		if layer != "" && (e.Party() == layer || callee(c, e) == layer || t.Owes == layer) || len(name) > 3 && strings.Contains(e.Text+" "+strings.ToLower(e.Service), name) {
+		image := layer == semconv.LayerNode && e.Party() == semconv.LayerNodeAgent // what a machine's image brings, too
+		if layer != "" && (e.Party() == layer || image || callee(c, e) == layer || t.Owes == layer) || len(name) > 3 && strings.Contains(e.Text+" "+strings.ToLower(e.Service), name) {
 			out = append(out, e)
 		}
 	}

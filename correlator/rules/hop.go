@@ -39,6 +39,9 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		if e.HTTP.Status == 0 && unusable.Any(e.Text) && callee(c, e) == "" && e.Layer != semconv.LayerIngress {
 			return nil // it tells of somebody whom it does not name
 		}
+		if e.Layer == semconv.LayerAPI && behindAPI(callee(c, e)) {
+			return nil // it names whom it waited for
+		}
 		failing[e.Layer] = append(failing[e.Layer], e)
 	}
 	if len(failing) != 1 {

@@ -123,7 +123,7 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 			}
 		}
 		found := find(c, t)
-		if len(found) > 0 && (len(noAnswer(c, t)) > 0 || waits(c, t)) {
+		if len(found) > 0 && (len(noAnswer(c, t)) > 0 || waits(c, t) || goneQuiet(c, t)) {
 			return nil // it says itself whom it waited for
 		}
 		for i := range found { // it took the request and owes the answer: what it waited for it does not say
@@ -136,8 +136,13 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 // waits says whether the API itself tells whom behind it it could not use.
 func waits(c *correlator.Case, t *correlator.Trouble) bool {
 	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
-		return e.Layer == semconv.LayerAPI && correlator.Onward(semconv.LayerAPI, callee(c, e))
+		return e.Layer == semconv.LayerAPI && behindAPI(callee(c, e))
 	})
+}
+
+// behindAPI says whether an API asks a layer before it can answer.
+func behindAPI(layer string) bool {
+	return layer == semconv.LayerAPIAuth || correlator.Onward(semconv.LayerAPI, layer)
 }
 
 func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
@@ -145,12 +150,12 @@ func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	unreached := map[string]bool{} // requests of which the API says that it could not reach somebody
 	gone := refusing(c.Failures(t))
 	for _, e := range c.Failures(t) {
-		if e.Layer == semconv.LayerAPI && e.TraceID != "" && (strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") || broken(e, gone)) {
+		if e.Layer == semconv.LayerAPI && e.TraceID != "" && (strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") || broken(e, gone) || behindAPI(callee(c, e))) {
 			unreached[e.TraceID] = true
 		}
 	}
 	for _, e := range c.Failures(t) {
-		if e.HTTP.Status < 500 || unreached[e.TraceID] || broken(e, gone) || named(e) != nil || strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") || correlator.Onward(semconv.LayerAPI, callee(c, e)) {
+		if e.HTTP.Status < 500 || unreached[e.TraceID] || broken(e, gone) || named(e) != nil || strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") || behindAPI(callee(c, e)) {
 			continue // it names what it could not reach
 		}
 		// Only the API's own word: that a proxy was given a 500 says who answered, not whose fault it was.

@@ -16,8 +16,12 @@ const rolledOut = 15 * time.Minute
 // before which nobody complained (docs/domain.md §4.2: a wrong certificate that a rollout installed is the
 // rollout's).
 func byRollout(c *correlator.Case, ev correlator.Evidence, mechanism string, words ...string) correlator.Evidence {
+	before := rolledOut
+	if mechanism == "image" {
+		before = changed // a machine boots its new image when its turn comes
+	}
 	var change *correlator.Event
-	c.EachEvent(semconv.EventDeploy, ev.Onset-int64(rolledOut), ev.Onset+int64(30*time.Second), func(e *correlator.Event) {
+	c.EachEvent(semconv.EventDeploy, ev.Onset-int64(before), ev.Onset+int64(30*time.Second), func(e *correlator.Event) {
 		what := strings.ToLower(e.Attr(semconv.Component) + " " + e.Attr(semconv.Config) + " " + e.Attr(semconv.Version) + " " + e.Text)
 		for _, w := range words {
 			if strings.Contains(what, w) {

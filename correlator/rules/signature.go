@@ -2,9 +2,11 @@ package rules
 
 import (
 	_ "embed"
+	"math"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/config"
@@ -195,6 +197,9 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 			}
 		}
 	}
+	if ev.Beside && s.family && overBefore(t, ev.Records) {
+		return nil
+	}
 	if ev.Beside {
 		ev.Certain = false
 		if !told.linked(ev.Records) {
@@ -219,6 +224,20 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		if slices.ContainsFunc(told.all(), ofOwnLimit) {
 			return nil // the machine has memory: a process came to the limit that it was given
 		}
+	case "db.role", "db.not_primary":
+		if slices.ContainsFunc(c.Beside(t, telling), func(e *correlator.Event) bool {
+			return holds(e.Text, []string{"dcs is not accessible", "demoting self because"})
+		}) {
+			return nil // it gave its part up for want of somebody else
+		}
+	case "ingress.no_server":
+		refused := func(e *correlator.Event) bool { return turnedDown(e) || holds(e.Text, []string{"layer4", "timeout"}) }
+		if c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil || slices.ContainsFunc(told.beside[s], refused) {
+			return nil // the back end is not there, by the balancer's word, or nobody knows
+		}
+	case "node.firmware":
+		ev.Mechanism = s.Mechanism
+		ev = byRollout(c, ev, "image", "image", "profile")
 	case "node.clock_refused":
 		ev = byItsClock(c, t, ev)
 	case "process.crash", "process.exit":
@@ -248,6 +267,15 @@ func conclusive(e *correlator.Event) bool {
 	}
 	return e.IsEvent() || e.Node != "" || e.TraceID != "" || e.HTTP.Method != "" || e.HTTP.Proxied || e.Attr(semconv.TLSPeerSubject) != "" || e.Attr(semconv.ServerAddress) != "" ||
 		holds(e.Text, []string{"://", "cn=", "subject", "issuer", "handshak", "dial", "peer", "client", "server", "upstream", "connect", "remote error", "not_after", "notafter", "expires"})
+}
+
+// overBefore says whether what was said beside a step that still stands was over long before: it does not keep it.
+func overBefore(t *correlator.Trouble, records []*correlator.Event) bool {
+	last := int64(math.MinInt64)
+	for _, e := range records {
+		last = max(last, e.EndAt())
+	}
+	return t.Kind == correlator.OverdueTrouble && last < t.At-int64(10*time.Minute)
 }
 
 // ofOwnLimit says whether a kernel ended a process for the limit of its own control group (oom_kill.c, CONSTRAINT_MEMCG).

@@ -126,3 +126,37 @@ func cutShort(c *correlator.Case, t *correlator.Trouble) bool {
 	c.EachIn(semconv.LayerNodeAgent, t.From, c.Now, look)
 	return not > answered
 }
+
+// goneQuiet says whether a layer behind the API, whose heart was heard to beat regularly, is not heard of any more: an API that does not
+// answer may wait for it.
+func goneQuiet(c *correlator.Case, t *correlator.Trouble) bool {
+	for _, layer := range []string{semconv.LayerAPIAuth, semconv.LayerDB, semconv.LayerWorkflow} {
+		var beats []int64
+		last := int64(0)
+		c.EachIn(layer, t.From-recently, c.Now, func(e *correlator.Event) {
+			if e.Is(semconv.EventHeartbeat) {
+				beats = append(beats, e.At)
+			}
+			last = max(last, e.EndAt())
+		})
+		if len(beats) < 3 {
+			continue
+		}
+		gaps := make([]int64, 0, len(beats))
+		for i := range beats[1:] {
+			gaps = append(gaps, beats[i+1]-beats[i])
+		}
+		slices.Sort(gaps)
+		usual := max(gaps[len(gaps)/2], moment/2)
+		quietest := c.Now - last
+		for i := range beats[1:] {
+			if beats[i+1] > t.From {
+				quietest = max(quietest, beats[i+1]-beats[i])
+			}
+		}
+		if quietest > 3*usual {
+			return true
+		}
+	}
+	return false
+}

@@ -58,7 +58,7 @@ func (r *Run) Do(ctx context.Context, c Case) (out Result, err error) {
 		if v.Told || v.Began.After(healed) || !v.Ended.IsZero() && v.Ended.Before(from) {
 			continue
 		}
-		said, err := r.Judge.Alarms(ctx, v.AllocationID)
+		said, err := r.Judge.Rule(ctx, v.AllocationID)
 		if err != nil {
 			return out, fmt.Errorf("judge %s: %w", v.AllocationID, err)
 		}
@@ -67,16 +67,24 @@ func (r *Run) Do(ctx context.Context, c Case) (out Result, err error) {
 	return out, nil
 }
 
+// stood is for how long something was said that somebody would have been told: the records of one request arrive within seconds of
+// each other.
+const stood = 6 * time.Second
+
 // count takes what was said of one allocation since the case began.
 func (r *Result) count(v lab.Lived, said []score.Ruling, from time.Time) {
 	r.Lived++
 	var named, wrong []string
 	spoken := false
-	for _, one := range said {
-		if one.At.Before(from) {
+	for i, one := range said {
+		until := time.Now()
+		if i+1 < len(said) {
+			until = said[i+1].At
+		}
+		if one.At.Before(from) || until.Sub(one.At) < stood {
 			continue
 		}
-		spoken = true
+		spoken = spoken || one.Outcome != "none"
 		for _, blame := range one.Blames {
 			layer, _, _ := strings.Cut(blame, "/")
 			if slices.Contains(r.Owners, layer) {
