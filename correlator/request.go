@@ -60,6 +60,7 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 		state, _ := c.Lifecycle.stateAt(end.At)
 		switch {
 		case tellsOfRequest(end):
+			c.widen(t, k.failed)
 			requests = append(requests, t)
 		case !terminal(state) || state == semconv.Active && c.failuresAround(end.At) > 1: // whoever has what he asked for complains of his own affairs
 			t.From, t.Complaint = c.Events[0].At, true // it may be about anything that went before
@@ -71,6 +72,20 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 		}
 	}
 	return requests, complaints
+}
+
+// widen has a request's trouble reach over all that its calls' traces hold: a caller whose clock is wrong tells of another hour than
+// those who answered it.
+func (c *Case) widen(t *Trouble, calls []*Event) {
+	traces := map[string]bool{}
+	for _, e := range calls {
+		traces[e.TraceID] = e.TraceID != ""
+	}
+	for _, e := range c.Events {
+		if traces[e.TraceID] && (e.At < t.From-lookback || e.At > t.At+lookback) {
+			t.From, t.At = min(t.From, e.At), max(t.At, e.EndAt())
+		}
+	}
 }
 
 // failuresAround counts the allocation's own records that tell of a failure around a time.

@@ -1,6 +1,9 @@
 package rules
 
 import (
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +20,12 @@ func answer() []correlator.Rule {
 		NextCheck:  "what the proxy says of the back end's answer: its size, its headers, its protocol",
 		SafeAction: "correct the proxy's limit or protocol; what was asked for was done",
 		Find:       answerLost,
+	}, {
+		ID: "ingress.cuts_wait", Layer: semconv.LayerIngress, Mechanism: "patience",
+		Looks:      "a call that may wait for its answer, and a proxy that ends it sooner",
+		NextCheck:  "the proxy's time-out for this route, beside how long such calls may wait",
+		SafeAction: "raise the proxy's time-out for this route; the called needs nothing",
+		Find:       cutsWait,
 	}, {
 		ID: "caller.patience", Mechanism: "patience",
 		Looks:      "a caller that hung up before the called was done, which then was done without an error",
@@ -120,4 +129,42 @@ func hungUpEarly(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	ev.Rule = ev.Layer + ".patience"
 	ev.Summary = ev.Layer + " hung up before it could be answered" + quote(ev.Records[0])
 	return []correlator.Evidence{ev}
+}
+
+// mayWait finds how long a caller lets a call wait, in seconds; waits are the last parts of paths whose calls wait by their nature.
+var (
+	mayWait = regexp.MustCompile(`[?&](?:timeout|timeoutseconds|wait|wait_time)=(\d+)s?\b`)
+	waiting = []string{"wait", "watch", "poll", "events", "stream", "subscribe"}
+)
+
+// cutsWait needs a proxy's own time-out of a call that was meant to wait, and longer than the proxy does where the call says how long; and
+// more than one of them, or the called's answer after it.
+func cutsWait(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
+	answered := false
+	for _, e := range c.Failures(t) {
+		if e.Layer == semconv.LayerIngress && (e.HTTP.Status == 504 || flagged(e.HTTP, "UT")) && meantToWait(e) {
+			ev.Records = append(ev.Records, e)
+			for _, o := range c.Events {
+				if e.TraceID != "" && o.TraceID == e.TraceID && o.Signal == record.Span && o.Layer != semconv.LayerIngress && o.HTTP.Status > 0 && o.HTTP.Status < 300 && o.EndAt() > e.At {
+					ev.Records, answered = append(ev.Records, o), true
+				}
+			}
+		}
+	}
+	if len(ev.Records) < 2 && !answered {
+		return nil
+	}
+	ev.Summary = "a proxy ends a call that waits for its answer" + quote(ev.Records[0])
+	return []correlator.Evidence{ev}
+}
+
+func meantToWait(e *correlator.Event) bool {
+	if m := mayWait.FindStringSubmatch(e.Text); m != nil {
+		seconds, err := strconv.Atoi(m[1])
+		took := tookOf(e)
+		return err == nil && (took == 0 || took < time.Duration(seconds)*time.Second)
+	}
+	path, _, _ := strings.Cut(e.HTTP.Path, "?")
+	return slices.Contains(waiting, lastPart(path))
 }

@@ -55,7 +55,8 @@ func upper(s string) string {
 func byItsClock(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
 	var off *correlator.Event
 	c.Each(math.MinInt64, c.Now, func(e *correlator.Event) {
-		if d := e.Observed - e.Time; !e.IsEvent() && c.Own(e, t) && e.Node != "" && e.Observed >= t.From && (d > int64(clockSlack)/2 || d < -int64(clockSlack)/2) {
+		mine := e.Node != "" || e.Layer == semconv.LayerClient
+		if d := e.Observed - e.Time; !e.IsEvent() && c.Own(e, t) && mine && e.Observed >= t.From && (d > int64(clockSlack)/2 || d < -int64(clockSlack)/2) {
 			off = e
 		}
 	})
@@ -65,6 +66,10 @@ func byItsClock(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidenc
 	}
 	ev.Weight, ev.Certain, ev.Directness = correlator.Specific, true, correlator.Itself
 	ev.Records = append(ev.Records, off)
-	ev.Summary = "the clock of " + off.Node + " is wrong: it says " + correlator.Time(off.Time).String() + " at " + correlator.Time(off.Observed).String() + ", and what it signs is refused"
+	whose := off.Node
+	if off.Layer == semconv.LayerClient {
+		whose, ev.Rule, ev.Layer = off.Service, "client.clock", semconv.LayerClient
+	}
+	ev.Summary = "the clock of " + whose + " is wrong: it says " + correlator.Time(off.Time).String() + " at " + correlator.Time(off.Observed).String() + ", and what it signs is refused"
 	return ev
 }

@@ -51,7 +51,7 @@ func handoff() []correlator.Rule {
 // is nothing to take.
 var (
 	standingBy = []string{"standby", "waiting for leader", "waiting on leader", "not the leader", "held by session", "waiting for lock", "waiting to acquire", "attempting to acquire leader", "paused", "draining"}
-	unattended = []string{"consumers=0", "0 consumers", "no consumers", "consumer count: 0", "no active consumers", "no active members", "no pollers", "0 pollers", "pollers=0"}
+	unattended = []string{"consumers=0", "0 consumers", "no consumers", "consumer count: 0", "no active consumers", "no active members", "no pollers", "0 pollers", "pollers=0", "\"pollers\":0"}
 	idling     = []string{"no messages", "consumer idle", "worker idle", "lag=0", "0 messages", "queue empty", "no deliveries"}
 )
 

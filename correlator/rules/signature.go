@@ -128,8 +128,8 @@ func (s *signature) owner(c *correlator.Case, e *correlator.Event) string {
 		}
 		layer = e.Party()
 	}
-	if !c.Profile.Knows(layer) || layer == semconv.LayerClient && s.Mechanism != "limit" && s.Mechanism != "clock" {
-		return "" // what a client says of its own affairs is nobody's fault, but for its own machine's limits and clock
+	if !c.Profile.Knows(layer) || layer == semconv.LayerClient && s.Mechanism != "limit" && s.Mechanism != "clock" && s.Mechanism != "request" {
+		return "" // what a client says of its own affairs is nobody's fault, but for its own machine's limits and clock, and what it asks for
 	}
 	return layer
 }
@@ -196,6 +196,9 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 				ev.Beside = ev.Beside && !c.Own(e, t)
 			}
 		}
+	}
+	if ev.Beside && !told.linked(ev.Records) && afterIt(t, ev.Records[0]) {
+		return nil
 	}
 	if ev.Beside && s.family && overBefore(t, ev.Records) {
 		return nil
@@ -347,7 +350,7 @@ func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 // tell, not of itself. So is one about a caller who showed a certificate and is none of the allocation's machines: how others
 // were received says nothing of this one's calls.
 func elsewhere(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bool {
-	if e.Attr(semconv.TLSPeerSubject) != "" && !c.Own(e, t) {
+	if !c.Own(e, t) && (e.Attr(semconv.TLSPeerSubject) != "" || ofStranger(c, e)) {
 		return true
 	}
 	if e.Party() != semconv.LayerNode && e.Party() != semconv.LayerNodeAgent || c.Own(e, t) {
@@ -355,6 +358,24 @@ func elsewhere(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) b
 	}
 	s := hinted(e)
 	return s == nil || s.Layer == semconv.LayerNode || s.Layer == semconv.LayerNodeAgent || s.Layer == byParty
+}
+
+// named components of a watcher's word, the likeliest first.
+var componentKeys = []string{"k8s.deployment.name", "k8s.statefulset.name", "k8s.daemonset.name", "k8s.pod.name", "k8s.container.name", "container", "container.name"}
+
+// ofStranger says whether a watcher speaks of a component that is no layer's: it is not on any way of this platform.
+func ofStranger(c *correlator.Case, e *correlator.Event) bool {
+	for _, key := range componentKeys {
+		if name := e.Attr(key); name != "" {
+			return e.Service != name && correlator.LayerOfName(c.Profile, name) == "" && correlator.LayerOfName(c.Profile, e.Service) != semconv.LayerDeploy
+		}
+	}
+	return false
+}
+
+// afterIt says whether something was said beside a request only after it had failed: a cause begins before its effect.
+func afterIt(t *correlator.Trouble, e *correlator.Event) bool {
+	return t.Kind == correlator.RequestTrouble && !t.Complaint && e.At > t.From+moment
 }
 
 // telling says whether a record is looked at beside a trouble: it tells of a failure, names a cause, or holds a word that some rule

@@ -104,6 +104,9 @@ func callee(c *correlator.Case, e *correlator.Event) string {
 	if e.HTTP.Status >= 500 && e.HTTP.Upstream != "" && e.Party() == semconv.LayerIngress {
 		return semconv.LayerAPI
 	}
+	if e.Party() == semconv.LayerAPI && strings.Contains(e.Text, "failed to check permissions") {
+		return semconv.LayerAPIAuth // it asks another one, and has no answer that it could use
+	}
 	if !unusable.Any(e.Text) {
 		return ""
 	}
@@ -156,7 +159,7 @@ func statements(c *correlator.Case, t *correlator.Trouble) []statement {
 		add(e)
 	}
 	for _, e := range c.Beside(t, telling) {
-		if (e.Failed() || hinted(e) != nil && hinted(e).Info) && !elsewhere(c, t, e) {
+		if (e.Failed() || hinted(e) != nil && hinted(e).Info) && !elsewhere(c, t, e) && (c.Own(e, t) || !afterIt(t, e)) {
 			add(e)
 		}
 	}
