@@ -43,7 +43,7 @@ type Victim struct {
 	State     *string          `json:"state"`
 	Onset     correlator.Time  `json:"onset"`
 	ClearedAt *correlator.Time `json:"cleared_at"`
-	Open      bool             `json:"open"`
+	Open      bool             `json:"open"` // not cleared, and the cause is not proven gone either
 	Contested bool             `json:"contested"`
 	Evidence  []string         `json:"evidence"` // the first few
 }
@@ -99,6 +99,7 @@ func Group(assessments []correlator.Assessment, window time.Duration) []Incident
 			first, end = i, all[i].end
 		}
 	}
+	closeProven(all, groups)
 	members := map[int][]occurrenceSpan{}
 	for i := range all {
 		root := groups.root(i)
@@ -112,6 +113,38 @@ func Group(assessments []correlator.Assessment, window time.Duration) []Incident
 		return cmp.Or(openFirst(a, b), cmp.Compare(b.LastSeen, a.LastSeen), cmp.Compare(len(b.Victims), len(a.Victims)), strings.Compare(a.ID, b.ID))
 	})
 	return out
+}
+
+// closeProven ends what is open though its cause is proven gone: another one that the same cause hit, at the same subject, got through after
+// the last record of it, and the allocation waits for nothing: nobody repeats its call, and nobody need.
+func closeProven(all []occurrenceSpan, groups sets) {
+	type place struct {
+		group int
+		id    string
+	}
+	cleared, last := map[place]int64{}, map[place]int64{}
+	for i, s := range all {
+		for _, id := range s.hit.Subject.IDs {
+			at := place{groups.root(i), id}
+			if s.hit.ClearedAt != nil {
+				cleared[at] = max(cleared[at], int64(*s.hit.ClearedAt))
+			} else {
+				last[at] = max(last[at], int64(s.hit.Last))
+			}
+		}
+	}
+	for i := range all {
+		s := &all[i]
+		if !s.open || s.assessment.Stuck != nil {
+			continue
+		}
+		for _, id := range s.hit.Subject.IDs {
+			at := place{groups.root(i), id}
+			if over := cleared[at]; over > last[at] {
+				s.open, s.end = false, over
+			}
+		}
+	}
 }
 
 // NewList lists the incidents of at least so many victims.

@@ -95,7 +95,7 @@ func state(c *correlator.Case, e *correlator.Event) statement {
 		return s
 	}
 	s.about = callee(c, e)
-	s.echo = wrapper(e) || e.HTTP.Status >= 400 || answeredWords.MatchString(e.Text) || e.Severity < 13 && s.party == e.Layer || !ofItself.Any(e.Text) || givenUp.Any(e.Text)
+	s.echo = wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer || !ofItself.Any(e.Text) || givenUp.Any(e.Text) || answeredWords.MatchString(e.Text)
 	return s
 }
 
