@@ -10,7 +10,7 @@ import (
 func (j *judgement) fault(k cause) Fault {
 	f := Fault{
 		Layer: k.ev.Layer, Mechanism: k.ev.Mechanism, Confidence: k.ev.confidence(), Onset: Time(k.ev.Onset), Rule: k.ev.Rule,
-		Summary: k.ev.Summary, Evidence: refs(k.ev.Records), Symptoms: []string{}, Contradicting: refs(k.ev.Against),
+		Summary: k.ev.Summary, Evidence: refs(signsLast(k.ev.Records)), Symptoms: []string{}, Contradicting: refs(k.ev.Against),
 		NextCheck: k.ev.NextCheck, SafeAction: k.ev.SafeAction, Owner: j.c.Profile.Owners[k.ev.Layer],
 	}
 	if f.Confidence == High && oneSided(k.ev) {
@@ -46,6 +46,21 @@ func (j *judgement) fault(k cause) Fault {
 	}
 	f.Symptoms = append(f.Symptoms, refs(symptoms)...)
 	return f
+}
+
+// signsLast puts signs of life after what tells: who reads the first few reads those.
+func signsLast(records []*Event) []*Event {
+	out := slices.Clone(records)
+	slices.SortStableFunc(out, func(a, b *Event) int {
+		switch beatsA, beatsB := a.Is(semconv.EventHeartbeat), b.Is(semconv.EventHeartbeat); {
+		case beatsA == beatsB:
+			return 0
+		case beatsA:
+			return 1
+		}
+		return -1
+	})
+	return out
 }
 
 // partyWorksAgain is the first success of the same node after the last evidence against it.
