@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner faultline-lab
 export CGO_ENABLED := 0
 
-.PHONY: truth lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-durability bench-provisioner examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
+.PHONY: truth lab-matrix lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-durability bench-provisioner examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -83,6 +83,9 @@ bench-live: ## judging as records arrive: 10,000 live allocations, 2,000 events/
 	FAULTLINE_LIVE=1 $(GO) test -count=1 -v -run TestAWorkingSetIsBounded ./correlator/live
 bench-store: build ## the store beside the contrib exporter's tables; ROWS=10000000 for the full size, DIR for its data
 	bin/faultline-lab bench store --rows $(or $(ROWS),1000000) $(if $(DIR),--dir $(DIR))
+
+lab-matrix: build ## freeze and kill every process, and silence every layer, in a platform that runs: nobody else may be blamed; 50 minutes
+	bin/faultline-lab matrix
 
 lab-score: build ## every fault that the lab can make, beside healthy load, and what is said of it; half an hour
 	bin/faultline-lab score

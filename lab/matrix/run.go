@@ -77,11 +77,7 @@ func (r *Result) count(v lab.Lived, said []score.Ruling, from time.Time) {
 	var named, wrong []string
 	spoken := false
 	for i, one := range said {
-		until := time.Now()
-		if i+1 < len(said) {
-			until = said[i+1].At
-		}
-		if one.At.Before(from) || until.Sub(one.At) < stood {
+		if passing := i+1 < len(said) && said[i+1].At.Sub(one.At) < stood; passing || one.At.Before(from) {
 			continue
 		}
 		spoken = spoken || one.Outcome != "none"
