@@ -114,7 +114,7 @@ func noAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		if e.IsEvent() || e.Layer == semconv.LayerClient || e.Layer == semconv.LayerNodeAgent || !holds(e.Text, awaited) && !waited(e) || named(e) != nil {
 			continue
 		}
-		if l := callee(c, e); l != "" && (ev.Layer == "" || ev.Layer == l) && !spoke(c, l, e) && (l != semconv.LayerAPI || !waits(c, t) && !goneQuiet(c, t)) {
+		if l := callee(c, e); l != "" && (ev.Layer == "" || ev.Layer == l) && !spoke(c, l, e) && !pending(c, l, e) && (l != semconv.LayerAPI || !waits(c, t) && !goneQuiet(c, t)) {
 			ev.Layer = l
 			ev.Records = append(ev.Records, e)
 		}
@@ -136,6 +136,16 @@ func noAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 func spoke(c *correlator.Case, layer string, e *correlator.Event) bool {
 	return e.TraceID != "" && slices.ContainsFunc(c.Events, func(o *correlator.Event) bool {
 		return o.TraceID == e.TraceID && o.Layer == layer && o.Signal == record.Span
+	})
+}
+
+// spanDelay is how long after its caller gave up a party's own span of a request may come: it is told when its part is over.
+const spanDelay = int64(time.Minute)
+
+// pending says whether what a party itself has to say of a request may still come: then nobody knows yet whether it waited for another one.
+func pending(c *correlator.Case, layer string, e *correlator.Event) bool {
+	return e.TraceID != "" && c.Now-e.EndAt() < spanDelay && !spoke(c, layer, e) && slices.ContainsFunc(c.Events, func(o *correlator.Event) bool {
+		return o.Layer == layer && o.Signal == record.Span // it tells of its requests
 	})
 }
 

@@ -228,10 +228,8 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 			return nil // the machine has memory: a process came to the limit that it was given
 		}
 	case "db.role", "db.not_primary":
-		if slices.ContainsFunc(c.Beside(t, telling), func(e *correlator.Event) bool {
-			return holds(e.Text, []string{"dcs is not accessible", "demoting self because"})
-		}) {
-			return nil // it gave its part up for want of somebody else
+		if gaveUpFor(c, t, semconv.LayerDB) {
+			return nil
 		}
 	case "ingress.no_server":
 		refused := func(e *correlator.Event) bool { return turnedDown(e) || holds(e.Text, []string{"layer4", "timeout"}) }
@@ -277,6 +275,9 @@ func overBefore(t *correlator.Trouble, records []*correlator.Event) bool {
 	last := int64(math.MinInt64)
 	for _, e := range records {
 		last = max(last, e.EndAt())
+	}
+	if t.Kind == correlator.RequestTrouble { // it lasts for long, and what was said had ended as it began
+		return t.At-t.From > int64(20*time.Minute) && last < t.From+(t.At-t.From)/8
 	}
 	return t.Kind == correlator.OverdueTrouble && last < t.At-int64(10*time.Minute)
 }

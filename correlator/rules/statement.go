@@ -66,8 +66,26 @@ var dialled = regexp.MustCompile(`(?:https?|tcp|grpc|amqps?|postgres(?:ql)?|nats
 // prefixed finds whom a wrapped error begins with: "authorization service: post …: context deadline exceeded".
 var prefixed = regexp.MustCompile(`^([a-z0-9][a-z0-9-]*) (?:service|server|api|backend): `)
 
+// becauseWords find whom somebody blames for what it had to do itself: "demoting self because DCS is not accessible".
+var becauseWords = regexp.MustCompile(`\bbecause (?:the )?([a-z0-9][a-z0-9. -]{0,40}?) (?:is|was|are|were) (?:not accessible|not available|unavailable|unreachable|not reachable|down|not responding)\b`)
+
 // awayWords find whom a text calls unavailable: "provisioning service is unavailable".
 var awayWords = regexp.MustCompile(`\b([a-z0-9][a-z0-9.-]*)(?: (?:service|server|backend|endpoint|api))? (?:is |was )?(?:unavailable|unreachable|not responding|timed out|did not respond|did not answer|not reachable)\b`)
+
+// refusedWords find that somebody asked another one and was refused or failed, with the status.
+var refusedWords = regexp.MustCompile(`https?://\S+ (?:40[13]|5\d\d)\b`)
+
+// gaveUpFor says whether a party gave up its part because of somebody else, and tells of that one's refusal as well.
+func gaveUpFor(c *correlator.Case, t *correlator.Trouble, party string) bool {
+	because, refused := false, false
+	for _, e := range c.Beside(t, telling) {
+		if e.Party() == party {
+			because = because || becauseWords.MatchString(e.Text)
+			refused = refused || refusedWords.MatchString(e.Text)
+		}
+	}
+	return because && refused
+}
 
 // portLayers are where the usual services listen (IANA's registry and the programs' own documentation).
 var portLayers = map[string]string{
@@ -87,6 +105,13 @@ func stated(c *correlator.Case, e *correlator.Event) statement {
 
 func state(c *correlator.Case, e *correlator.Event) statement {
 	s := statement{event: e, party: e.Party()}
+	if m := becauseWords.FindStringSubmatch(e.Text); m != nil {
+		if s.about = correlator.LayerOfName(c.Profile, m[1]); s.about == s.party {
+			s.about = ""
+		}
+		s.echo = true
+		return s
+	}
 	if hinted(e) != nil {
 		s.cause = true
 		if l := hinted(e).owner(c, e); l != "" && l != s.party {

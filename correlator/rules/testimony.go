@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -25,6 +26,7 @@ type testified struct {
 	by                map[string]bool // layers that could not use it
 	blames            map[string]bool // layers that it could not use
 	told              []*correlator.Event
+	answers           int // how often it is told to have answered with an error of its own
 	onset             int64
 	score             int
 	severe, itsOwnIDs bool
@@ -54,7 +56,7 @@ func ownWord(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if len(parties) > 1 {
 		second = parties[1].score
 	}
-	if len(first.own) == 0 && len(first.by) < 2 || first.score < enough || first.score < second+ahead {
+	if len(first.own) == 0 && len(first.by) < 2 && first.answers < keeps || first.score < enough || first.score < second+ahead {
 		return nil
 	}
 	ev := correlator.Evidence{
@@ -85,6 +87,12 @@ func ownWord(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	return []correlator.Evidence{ev}
 }
 
+// answersFailing finds that somebody was answered, and with an error of the called (RFC 9110, 15.6).
+var answersFailing = regexp.MustCompile(`\b(?:http|status|code|error)\b[^0-9]{0,12}\b50[0-4]\b`)
+
+// keeps is how often a party answers with an error of its own until that is its word against itself.
+const keeps = 5
+
 // testify sorts statements by the party that they are about.
 func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 	by := map[string]*testified{}
@@ -103,8 +111,17 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 			overcome[sig] = true
 		}
 	}
+	last := map[string]*correlator.Event{} // of what each party says of itself beside the step
+	for _, s := range said {
+		if s.about == "" && !s.echo {
+			last[s.party] = s.event
+		}
+	}
 	for _, s := range said {
 		e := s.event
+		if !c.Own(e, t) && s.about == "" && last[s.party] != nil && overBefore(t, []*correlator.Event{last[s.party]}) {
+			continue // it was over long before
+		}
 		if sig := hinted(e); sig != nil && overcome[sig] {
 			continue
 		}
@@ -114,6 +131,9 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 				p := of(s.about)
 				p.by[s.party] = true
 				p.told = append(p.told, e)
+				if answersFailing.MatchString(e.Text) {
+					p.answers++
+				}
 				p.onset = earliest(p.onset, e.At)
 			}
 			of(s.party).blames[s.about] = true
@@ -159,6 +179,9 @@ func weigh(t *correlator.Trouble, parties []*testified) {
 		}
 		if len(p.by) > 0 {
 			p.score += markBlamed
+		}
+		if p.answers >= keeps {
+			p.score++
 		}
 		if p.layer == t.Owes {
 			p.score += markOwes
