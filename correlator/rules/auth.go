@@ -35,7 +35,10 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		}
 	}
 	byAPI := slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer == semconv.LayerAPI })
-	if t.Kind != correlator.RequestTrouble || len(ev.Records) < 2 || !byAPI {
+	ailing := slices.ContainsFunc(c.Beside(t, telling), func(e *correlator.Event) bool { // it may call its own trouble the caller's
+		return e.Party() == semconv.LayerAPI && e.Failed() && e.HTTP.Status == 0 && (hinted(e) != nil || callee(c, e) != "")
+	})
+	if t.Kind != correlator.RequestTrouble || len(ev.Records) < 2 || !byAPI || ailing {
 		return nil
 	}
 	ev.Summary = fmt.Sprintf("the API refused the request's form with %d", ev.Records[0].HTTP.Status) + quote(witness(ev.Records))
@@ -88,6 +91,9 @@ func unheard(t *correlator.Trouble, records []*correlator.Event) bool {
 	return t.Node != "" && !slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerIngress })
 }
 
+// ofFiles are the words of a file that could not be opened (errno EACCES).
+var ofFiles = []string{"could not open", "cannot open", "failed to open", "can't open", "errno 13", "open /", "mkdir /", "unlink /", "eacces"}
+
 // refusal says whether a record tells of a decision against a caller. "Permission denied" on a file is
 // another matter, so the words count only from those who take or pass on such decisions.
 func refusal(e *correlator.Event) bool {
@@ -108,6 +114,9 @@ func refusal(e *correlator.Event) bool {
 	switch e.Layer {
 	case semconv.LayerAPIAuth, semconv.LayerAPI, semconv.LayerClient, semconv.LayerIngress, semconv.LayerWorkflow:
 	default:
+		return false
+	}
+	if holds(e.Text, ofFiles) {
 		return false
 	}
 	for _, words := range []string{"permissiondenied", "unauthenticated", "permission denied", "access denied", "forbidden", "unauthorized", "not authorized", "decision=deny", "denied by policy"} {
