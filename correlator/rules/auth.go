@@ -26,11 +26,20 @@ func auth() []correlator.Rule {
 	}}
 }
 
+// callersOwn are the words of an API for a mistake of its caller's that has another status than 400 (the Idempotency-Key header field,
+// RFC 9110 13.1).
+var callersOwn = []string{"idempotency_key_reuse", "idempotency key", "idempotency-key", "must not be reused with different"}
+
 // malformed needs the API's own refusal of the form, more than once, and the same service's yes to somebody else.
 func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller}
 	for _, e := range c.Failures(t) {
 		if s := e.HTTP.Status; s == 400 || s == 415 || s == 422 {
+			ev.Records = append(ev.Records, e)
+		}
+	}
+	for _, e := range c.Quiet(t) { // the API may give its reason below a warning alone
+		if e.Layer == semconv.LayerAPI && holds(e.Text, callersOwn) {
 			ev.Records = append(ev.Records, e)
 		}
 	}
@@ -41,7 +50,8 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	if t.Kind != correlator.RequestTrouble || len(ev.Records) < 2 || !byAPI || ailing {
 		return nil
 	}
-	ev.Summary = fmt.Sprintf("the API refused the request's form with %d", ev.Records[0].HTTP.Status) + quote(witness(ev.Records))
+	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+	ev.Summary = "the API refused what the caller asked, for its form" + quote(witness(ev.Records))
 	return []correlator.Evidence{ev}
 }
 

@@ -139,14 +139,13 @@ func spoke(c *correlator.Case, layer string, e *correlator.Event) bool {
 	})
 }
 
-// spanDelay is how long after its caller gave up a party's own span of a request may come: it is told when its part is over.
-const spanDelay = int64(time.Minute)
+// spanDelay is how long after its caller gave up a party's own span of a request may come: it is told when its part is over, and
+// time-outs of one platform lie some seconds apart.
+const spanDelay = int64(20 * time.Second)
 
 // pending says whether what a party itself has to say of a request may still come: then nobody knows yet whether it waited for another one.
 func pending(c *correlator.Case, layer string, e *correlator.Event) bool {
-	return e.TraceID != "" && c.Now-e.EndAt() < spanDelay && !spoke(c, layer, e) && slices.ContainsFunc(c.Events, func(o *correlator.Event) bool {
-		return o.Layer == layer && o.Signal == record.Span // it tells of its requests
-	})
+	return e.TraceID != "" && c.Now-e.EndAt() < spanDelay && !spoke(c, layer, e)
 }
 
 // stoppedAsking needs at least three questions after the job, a silence of thrice their distance, and a sign of life of the

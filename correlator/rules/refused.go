@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -26,6 +27,7 @@ func refused() []correlator.Rule {
 				}
 			}
 			own := !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !ofLoopback(e) })
+			own = own && len(ev.Records) > 0 && !goneSince(c, semconv.LayerIngress, ev.Records[0].At)
 			if len(ev.Records) == 0 || !own && (mute(c, t, ev.Records[0]) || endedOnRecord(c, t, ev.Records)) {
 				return nil
 			}
@@ -37,6 +39,11 @@ func refused() []correlator.Rule {
 			return []correlator.Evidence{ev}
 		},
 	}}
+}
+
+// goneSince says whether a layer was heard of within the hour before a time, and not since.
+func goneSince(c *correlator.Case, layer string, at int64) bool {
+	return c.AliveBetween(layer, at-int64(time.Hour), at) != nil && c.AliveBetween(layer, at+1, c.Now) == nil
 }
 
 // dialRefused are the words of a dial that nobody listened to (errno ECONNREFUSED, WSAECONNREFUSED, kubectl, semantic conventions).
