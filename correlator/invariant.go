@@ -34,6 +34,7 @@ func Invariants() []Invariant {
 		{"I13", "cancel_not_carried_out", "a job whose end was asked for ends in time", cancelNotCarriedOut},
 		{"I15", "billed_after_release_failed", "nothing is billed once a release has failed", billedAfterReleaseFailed},
 		{"", "stale_repeat", "a job that has ended is not told of as running", staleRepeat},
+		{"", "leftover", "what is to be made is not there already", leftover},
 		{"", "illegal_occupancy", "a node is not given away before it is clean", illegalOccupancy},
 	}
 }

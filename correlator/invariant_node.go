@@ -1,6 +1,7 @@
 package correlator
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,5 +131,24 @@ func sortedEvents(by map[string]*Event) []*Event {
 		out = append(out, e)
 	}
 	slices.SortFunc(out, CompareEvents)
+	return out
+}
+
+// leftovers find what was there already, by the word of who was to make it (libvirt, Redfish, cloud APIs): its kind, name and identifier.
+var leftovers = regexp.MustCompile(`\b([a-z]+) '([^']+)' already exists with uuid ([0-9a-f][0-9a-f-]{7,})`)
+
+// leftover names what an earlier life left behind and is in the way. Whose it was nothing says.
+func leftover(c *Case) []Finding {
+	var out []Finding
+	seen := map[string]bool{}
+	for _, e := range c.ownFailures().events {
+		if !strings.Contains(e.Text, "already exists with uuid") {
+			continue
+		}
+		if m := leftovers.FindStringSubmatch(e.Text); m != nil && !seen[m[3]] {
+			seen[m[3]] = true
+			out = append(out, found("leftover", m[1]+" "+m[2]+" ("+m[3]+") was there already: something that an earlier life left", e)...)
+		}
+	}
 	return out
 }

@@ -67,6 +67,11 @@ func TestInvariants(t *testing.T) {
 			relFailed + "11:30:00 api audit.action allocation_id=a-1 actor=ops actor_type=admin action=force-cleanup runtime_verified_absent=true reason=\"looked at the host\"\n",
 		},
 		{
+			"", "leftover",
+			"10:00:00 provider error allocation_id=a-1 | libvirtError: operation failed: domain 'instance-00000004' already exists with uuid de43cee1-e1a4-4191-82bf-9c2a5fde4b5d\n",
+			"10:00:00 provider error allocation_id=a-1 | libvirtError: operation failed: domain 'instance-00000004' is being made\n",
+		},
+		{
 			"I12", "impossible_view",
 			"10:00:00 operator allocation.state allocation_id=a-1 from=provisioning to=canceling\n10:00:30 ui projection.observed allocation_id=a-1 projection=ui field=state value=degraded\n",
 			"10:00:00 operator allocation.state allocation_id=a-1 from=provisioning to=canceling\n10:00:30 ui projection.observed allocation_id=a-1 projection=ui field=state value=releasing\n",

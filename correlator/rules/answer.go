@@ -138,13 +138,16 @@ var (
 )
 
 // cutsWait needs a proxy's own time-out of a call that was meant to wait, and longer than the proxy does where the call says how long; and
-// more than one of them, or the called's answer after it.
+// more than one of those, or the called's answer after it.
 func cutsWait(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
-	answered := false
+	answered, sooner := false, 0
 	for _, e := range c.Failures(t) {
 		if e.Layer == semconv.LayerIngress && (e.HTTP.Status == 504 || flagged(e.HTTP, "UT")) && meantToWait(e) {
 			ev.Records = append(ev.Records, e)
+			if mayWait.MatchString(e.Text) {
+				sooner++
+			}
 			for _, o := range c.Events {
 				if e.TraceID != "" && o.TraceID == e.TraceID && o.Signal == record.Span && o.Layer != semconv.LayerIngress && o.HTTP.Status > 0 && o.HTTP.Status < 300 && o.EndAt() > e.At {
 					ev.Records, answered = append(ev.Records, o), true
@@ -152,7 +155,7 @@ func cutsWait(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			}
 		}
 	}
-	if len(ev.Records) < 2 && !answered {
+	if sooner < 2 && !answered {
 		return nil
 	}
 	ev.Summary = "a proxy ends a call that waits for its answer" + quote(ev.Records[0])

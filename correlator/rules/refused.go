@@ -27,7 +27,7 @@ func refused() []correlator.Rule {
 				}
 			}
 			own := !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !ofLoopback(e) })
-			own = own && len(ev.Records) > 0 && !goneSince(c, semconv.LayerIngress, ev.Records[0].At)
+			own = own && len(ev.Records) > 0 && !othersDial(c, ev.Records)
 			if len(ev.Records) == 0 || !own && (mute(c, t, ev.Records[0]) || endedOnRecord(c, t, ev.Records)) {
 				return nil
 			}
@@ -41,9 +41,21 @@ func refused() []correlator.Rule {
 	}}
 }
 
-// goneSince says whether a layer was heard of within the hour before a time, and not since.
-func goneSince(c *correlator.Case, layer string, at int64) bool {
-	return c.AliveBetween(layer, at-int64(time.Hour), at) != nil && c.AliveBetween(layer, at+1, c.Now) == nil
+// othersDial says whether anybody but clients names one of the addresses that were refused: then it is the platform's, and not the
+// caller's own.
+func othersDial(c *correlator.Case, refused []*correlator.Event) bool {
+	addresses := refusing(refused)
+	found := false
+	first := refused[0].At
+	c.Each(first-int64(time.Hour), c.Now, func(e *correlator.Event) {
+		if found || e.Layer == semconv.LayerClient || e.Layer == "" {
+			return
+		}
+		for a := range addresses {
+			found = found || strings.Contains(e.Text, a)
+		}
+	})
+	return found
 }
 
 // dialRefused are the words of a dial that nobody listened to (errno ECONNREFUSED, WSAECONNREFUSED, kubectl, semantic conventions).

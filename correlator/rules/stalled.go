@@ -105,6 +105,13 @@ func waited(e *correlator.Event) bool {
 	return e.Signal == record.Span && e.EndAt()-e.At >= patience && !holds(e.Text, []string{"refused", "no route", "no such host"})
 }
 
+// outlived says whether a span went on after its own caller had given up: what failed at its end was asked for by nobody any more.
+func outlived(c *correlator.Case, e *correlator.Event) bool {
+	return slices.ContainsFunc(c.Events, func(o *correlator.Event) bool {
+		return o.TraceID == e.TraceID && o.Signal == record.Span && correlator.Onward(o.Layer, e.Layer) && o.EndAt() < e.EndAt()-patience
+	})
+}
+
 // cutShort says whether the calls of a node's agent were not answered since the last that was: its silence about its work proves
 // nothing then.
 func cutShort(c *correlator.Case, t *correlator.Trouble) bool {
