@@ -17,7 +17,7 @@ func overdue() []correlator.Rule {
 		NextCheck:  "what that party last did, and what it waits for",
 		SafeAction: "look before anything is restarted: the step may have been done and its record be late",
 		Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-			if t.Kind != correlator.OverdueTrouble || t.Owes == "" || !c.Profile.Knows(t.Owes) || t.Owes == semconv.LayerProvider && done(c, t) || handedOn(c, t) || cutShort(c, t) {
+			if t.Kind != correlator.OverdueTrouble || t.Owes == "" || !c.Profile.Knows(t.Owes) || t.Owes == semconv.LayerProvider && done(c, t) || handedOn(c, t) || cutShort(c, t) || unrecorded(c, t) {
 				return nil
 			}
 			var sign, complaint *correlator.Event
@@ -60,6 +60,15 @@ func overdue() []correlator.Rule {
 			return []correlator.Evidence{ev}
 		},
 	}}
+}
+
+// unrecorded says whether whoever told of a task's claim, and would tell of its end, is not heard of since its time was over: then
+// the task may have been done, and it is that telemetry which is missing.
+func unrecorded(c *correlator.Case, t *correlator.Trouble) bool {
+	if t.Attempt == nil || t.Attempt.Taken == nil || t.Attempt.Taken.Layer == "" || t.Attempt.Taken.Layer == t.Owes {
+		return false
+	}
+	return c.AliveBetween(t.Attempt.Taken.Layer, t.At+1, c.Now) == nil
 }
 
 // handedOn says whether a workflow that stands still is seen to have handed its work on: somebody behind it speaks of this very
