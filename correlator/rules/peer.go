@@ -102,23 +102,12 @@ func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evi
 		found := find(c, t)
 		for i := range found {
 			ev := &found[i]
-			if ev.Onset == 0 {
-				ev.Onset = ev.Records[0].At
-			}
 			for _, e := range c.UnattributedBetween(ev.Records[0].At-recently, t.At+1) {
 				if e.Severity >= 13 && holds(e.Text, notStarted) {
 					ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "deploy.image", semconv.LayerDeploy, "image", correlator.Specific
 					ev.Records, ev.Onset = append([]*correlator.Event{e}, ev.Records...), e.At
 					ev.Summary = "the back end could not be started" + quote(e)
 					ev.NextCheck, ev.SafeAction = "the image and version of the last rollout", "roll back"
-					break
-				}
-				// A back end that the proxy's own check was refused by is not there: that is not the route's.
-				if e.Layer == semconv.LayerIngress && e.At >= ev.Onset-int64(time.Minute) && e.At <= t.At && holds(e.Text, []string{"health"}) && strings.Contains(e.Text, "refused") {
-					ev.Rule, ev.Layer, ev.Mechanism, ev.Certain = "deploy.not_running", semconv.LayerDeploy, "not_running", false
-					ev.Records = append([]*correlator.Event{e}, ev.Records...)
-					ev.Summary = "nobody listens where the back end should be" + quote(e)
-					ev.NextCheck, ev.SafeAction = "whether the back end runs, and who ended it", "start it; the route is as it should be"
 					break
 				}
 				// Whoever is on record as killed is why nobody listens.

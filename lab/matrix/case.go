@@ -28,6 +28,9 @@ func Cases() []Case {
 	add := func(subject, how string, owners []string, begin func(*Rig) (func() error, error)) {
 		if how == kill && len(owners) > 0 {
 			owners = append(slices.Clone(owners), semconv.LayerDeploy)
+			if subject == "api" || subject == "provisioner" { // both stand behind the proxy, which has no back end then
+				owners = append(owners, semconv.LayerIngress)
+			}
 		}
 		out = append(out, Case{Name: subject + " " + how, Owners: owners, begin: begin})
 	}
