@@ -147,7 +147,7 @@ func TestValidationsSeeBugs(t *testing.T) {
 			p = start(t, func(f *provided.Config) {
 				takes := func(_ string, deletes bool) time.Duration {
 					if deletes {
-						return 300 * time.Millisecond
+						return 600 * time.Millisecond
 					}
 					return time.Second
 				}
