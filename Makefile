@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner faultline-lab
 export CGO_ENABLED := 0
 
-.PHONY: truth lab-matrix lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-durability bench-provisioner examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
+.PHONY: page truth lab-matrix lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-requests bench-durability bench-provisioner examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -17,7 +17,27 @@ up: ## build, set up and run everything on this machine; Ctrl-C stops it
 	@$(MAKE) --no-print-directory build
 	@exec bin/faultline up --data $(DATA)
 
-build: $(addprefix bin/,$(BINARIES)) ## the five programs, in bin/
+build: page ## the page and the five programs, in bin/
+	@$(MAKE) --no-print-directory $(addprefix bin/,$(BINARIES))
+
+# The page is a build of its own; npm ci only when the lock changed, vite only when a source did.
+PAGE      := api/web
+page_made := $(PAGE)/dist/index.html
+page_from := $(shell find $(PAGE)/src -type f ! -name '*.test.ts' 2>/dev/null) $(addprefix $(PAGE)/,index.html vite.config.ts tsconfig.json package.json)
+
+page: ## the page, built for embedding; without Node.js the programs are built without it
+	@if ! command -v npm >/dev/null || ! node -e 'const [a,b]=process.versions.node.split(".").map(Number);process.exit(a>20||a==20&&b>=19?0:1)'; then \
+	  echo "SKIPPED: the page needs Node.js 20.19 or newer and npm; what is built now says so where the page would be"; \
+	else $(MAKE) -s --no-print-directory $(page_made); fi
+
+$(PAGE)/node_modules/.package-lock.json: $(PAGE)/package-lock.json
+	@echo "  the page's packages"
+	@cd $(PAGE) && npm ci --no-audit --no-fund --loglevel=error && touch node_modules/.package-lock.json
+
+$(page_made): $(PAGE)/node_modules/.package-lock.json $(page_from)
+	@cd $(PAGE) && rm -rf dist/assets dist/index.html* && npm run --silent build -- --logLevel warn && touch dist/index.html
+	@echo "  $(PAGE)/dist"
+
 
 $(addprefix bin/,$(BINARIES)): bin/%:
 	@begun=$$(date +%s); said=0; $(GO) build -trimpath -o $@ ./cmd/$* & build=$$!; \
@@ -26,7 +46,10 @@ $(addprefix bin/,$(BINARIES)): bin/%:
 	wait $$build && echo "  $@ ($$(( $$(date +%s) - begun )) s)"
 
 test: ## every test
+	@$(MAKE) --no-print-directory page
 	@$(GO) run ./cmd/faultline setup
+	@command -v npm >/dev/null && { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null || \
+	  echo "SKIPPED: no npm or no chromium; the page is NOT tested"
 	$(GO) test -timeout 20m ./...
 
 test-stories: ## every scenario through the store, not just every fifth, stamped and unstamped; half an hour
@@ -38,6 +61,8 @@ test-ocb: ## build the Collector Builder's manifests and run what comes out (ord
 lint: ## go vet, golangci-lint (imports by depguard), formatting
 	$(GO) vet ./...
 	$(GO) tool -modfile=tools/go.mod golangci-lint run
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(PAGE)/node_modules/.package-lock.json && cd $(PAGE) && npm run --silent lint; \
+	else echo "SKIPPED: no npm; the page is NOT linted"; fi
 
 scenarios: ## the scoreboard: every story in every variant, beside four naive heuristics
 	FAULTLINE_SCOREBOARD=1 $(GO) test -count=1 -v -run TestScoreboard ./correlator
@@ -77,6 +102,9 @@ bench-durability: bin/faultline-collector ## 200 kills under load, an outage of 
 
 bench-provisioner: ## 2,000 allocations at once on SQLite and 10,000 on PostgreSQL, 500 kills of each, what telemetry adds to a move
 	$(GO) run ./soak/bench $(ARGS)
+
+bench-requests: ## 100,000 requests made of the API's description, hostile ones too, to a correlator with a store; half an hour
+	FAULTLINE_REQUESTS=$(or $(REQUESTS),100000) $(GO) test -count=1 -v -timeout 90m -run TestGeneratedRequests ./api
 
 bench-live: ## judging as records arrive: 10,000 live allocations, 2,000 events/s, without a store and with one
 	FAULTLINE_LIVE=1 $(GO) test -count=1 -v -timeout 20m -run 'TestLiveLoad|TestLiveStore' ./correlator/live

@@ -11,7 +11,6 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/incident"
-	"github.com/faultline-io/faultline/internal/identity"
 )
 
 // across adds the questions over many allocations, and those about a verdict's past and reasons.
@@ -119,9 +118,9 @@ func momentOf(assessments []correlator.Assessment, asOf int64) int64 {
 }
 
 func (s *Server) history(c echo.Context) error {
-	id := c.Param("id")
-	if !identity.ValidID(id) {
-		return invalid("id", "is no identifier: empty, over 512 bytes, or with control characters")
+	id, err := idParam(c)
+	if err != nil {
+		return err
 	}
 	most, err := numberParam(c, "limit", 100, 1, 1000)
 	if err != nil {
@@ -135,9 +134,9 @@ func (s *Server) history(c echo.Context) error {
 }
 
 func (s *Server) reasoning(c echo.Context) error {
-	id := c.Param("id")
-	if !identity.ValidID(id) {
-		return invalid("id", "is no identifier: empty, over 512 bytes, or with control characters")
+	id, err := idParam(c)
+	if err != nil {
+		return err
 	}
 	asOf, err := instant(c, "as_of")
 	if err != nil {
@@ -147,7 +146,7 @@ func (s *Server) reasoning(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, Reasoned{Verdict{a.ID, a.State, a.Since, a.Verdict}, why})
+	return c.JSON(http.StatusOK, Reasoned{Verdict{ID: a.ID, State: a.State, Since: a.Since, Verdict: a.Verdict}, why})
 }
 
 func numberParam(c echo.Context, name string, unstated, least, most int) (int, error) {

@@ -72,6 +72,11 @@ func (s *Server) events(c echo.Context) error {
 	if q.From, q.To, q.AsOf, err = times(c); err != nil {
 		return err
 	}
+	return s.page(c, q)
+}
+
+// page answers with a page of a selection.
+func (s *Server) page(c echo.Context, q query.Selection) error {
 	limit, err := numberParam(c, "limit", pageLimit, 1, maxPageLimit)
 	if err != nil {
 		return err

@@ -3,17 +3,18 @@ package api
 import (
 	"context"
 	_ "embed"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"github.com/faultline-io/faultline/api/web"
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/identity"
@@ -26,13 +27,23 @@ var openapi []byte
 // Answers are what the server is asked for; query.Service gives them.
 type Answers interface {
 	Resolve(ctx context.Context, id string) ([]string, error)
-	List(ctx context.Context, q query.ListQuery) ([]query.Listed, error)
+	List(ctx context.Context, q query.ListQuery) (found []query.Listed, next string, err error)
+	Said(ctx context.Context, allocation string, asOf int64) (a correlator.Allocation, judgedAt correlator.Time, err error)
 	Verdict(ctx context.Context, allocation string, asOf int64) (correlator.Allocation, error)
 	Explain(ctx context.Context, allocation string, asOf int64) (correlator.Allocation, correlator.Reasoning, error)
 	Assessments(ctx context.Context, asOf int64) (list []correlator.Assessment, examined int, err error)
 	History(ctx context.Context, allocation string, most int) ([]correlator.Revision, error)
 	Events(ctx context.Context, s query.Selection, cursor string, limit int) (query.Page, error)
 	Search(ctx context.Context, q query.Query, cursor string, limit int) (query.Page, error)
+	States(ctx context.Context, allocation string, asOf int64) (correlator.FourStates, error)
+	Raw(ctx context.Context, allocation, ref string) (query.FullEvent, error)
+	Lookup(ctx context.Context, id string) (query.Lookup, error)
+	Node(ctx context.Context, id string) (query.Node, error)
+	Layers(ctx context.Context) (query.LayerList, error)
+	Sources(ctx context.Context) (query.SourceList, error)
+	CompareProviders(ctx context.Context, from, to int64) (query.ProviderComparison, error)
+	Tag(ctx context.Context, allocation string) (tag string, err error)
+	Stream(ctx context.Context, allocation, cursor string) (query.Stream, error)
 }
 
 // Server answers questions about allocations over HTTP.
@@ -41,6 +52,7 @@ type Server struct {
 	profile *profile.Profile
 	rules   []correlator.Rule
 	log     *slog.Logger
+	recover Recovery
 
 	answered *prometheus.HistogramVec
 	verdicts *prometheus.CounterVec
@@ -61,23 +73,33 @@ func New(answers Answers, p *profile.Profile, rules []correlator.Rule, log *slog
 	}
 }
 
-// Handler serves the API; everything else goes to ops (/healthz, /readyz, /metrics).
-func (s *Server) Handler(ops http.Handler) http.Handler {
+// Handler serves the API; everything else goes to ops (/healthz, /readyz, /metrics). What is installed stands before all of it.
+func (s *Server) Handler(ops http.Handler, install ...func(*echo.Echo)) http.Handler {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.problem
 	e.Use(s.measure)
+	for _, one := range install {
+		one(e)
+	}
+	e.Use(parsed, scoped, middleware.GzipWithConfig(middleware.GzipConfig{MinLength: 1024, Skipper: asTheyAre}))
 	v1 := e.Group("/api/v1")
 	v1.GET("/allocations", s.list)
-	v1.GET("/allocations/:id", s.allocation(func(a correlator.Allocation) any { return a }))
-	v1.GET("/allocations/:id/timeline", s.allocation(timelineOf))
-	v1.GET("/allocations/:id/verdict", s.allocation(verdictOf))
+	v1.GET("/allocations/:id", s.allocation(func(a correlator.Allocation) any { return a }), s.tagged)
+	v1.GET("/allocations/:id/timeline", s.allocation(timelineOf), s.tagged)
+	v1.GET("/allocations/:id/verdict", s.verdict, s.tagged)
 	v1.GET("/resolve", s.resolve)
 	s.across(v1)
 	s.records(v1)
+	s.facts(v1)
+	s.streaming(v1)
+	s.recovering(v1)
 	v1.GET("/openapi.yaml", func(c echo.Context) error { return c.Blob(http.StatusOK, "application/yaml", openapi) })
+	probes := []string{http.MethodGet, http.MethodHead}
+	e.Match(probes, "/", func(c echo.Context) error { return c.Redirect(http.StatusFound, "/ui/") })
+	e.Match(probes, "/ui/*", echo.WrapHandler(web.Handler()))
 	for _, page := range []string{"/healthz", "/readyz", "/metrics"} {
-		e.GET(page, echo.WrapHandler(ops))
+		e.Match(probes, page, echo.WrapHandler(ops))
 	}
 	return e
 }
@@ -108,17 +130,67 @@ type Verdict struct {
 	State   *string            `json:"state"`
 	Since   *correlator.Time   `json:"since"`
 	Verdict correlator.Verdict `json:"verdict"`
+	// JudgedAt is when the verdict was kept; nil where it was given for this question.
+	JudgedAt *correlator.Time `json:"judged_at,omitempty"`
 }
 
 func timelineOf(a correlator.Allocation) any { return Timeline{a.ID, a.State, a.Since, a.Timeline} }
-func verdictOf(a correlator.Allocation) any  { return Verdict{a.ID, a.State, a.Since, a.Verdict} }
 
-// allocation judges the allocation that the path names and answers with a part of it.
+// idParam is the identifier that the path names.
+func idParam(c echo.Context) (string, error) {
+	id, err := pathParam(c, "id")
+	if err != nil || !identity.ValidID(id) {
+		return "", invalid("id", "is no identifier: empty, over 512 bytes, or with control characters")
+	}
+	return id, nil
+}
+
+// pathParam is a part of the path: as it was sent where that is not what it would be sent as, so that a slash in an identifier
+// ends nothing.
+func pathParam(c echo.Context, name string) (string, error) {
+	if c.Request().URL.RawPath == "" {
+		return c.Param(name), nil
+	}
+	return url.PathUnescape(c.Param(name))
+}
+
+// verdict answers with what was kept of the allocation, or judges it.
+func (s *Server) verdict(c echo.Context) error {
+	id, err := idParam(c)
+	if err != nil {
+		return err
+	}
+	asOf, err := instant(c, "as_of")
+	if err != nil {
+		return err
+	}
+	a, judgedAt, err := s.answers.Said(c.Request().Context(), id, asOf)
+	if err != nil {
+		return err
+	}
+	s.count(a.Verdict)
+	out := Verdict{ID: a.ID, State: a.State, Since: a.Since, Verdict: a.Verdict}
+	if judgedAt != 0 {
+		out.JudgedAt = &judgedAt
+	}
+	return c.JSON(http.StatusOK, out)
+}
+
+// count counts a verdict that was given.
+func (s *Server) count(v correlator.Verdict) {
+	layer := ""
+	if len(v.Faults) > 0 {
+		layer = v.Faults[0].Layer
+	}
+	s.verdicts.WithLabelValues(v.Outcome, layer).Inc()
+}
+
+// allocation answers with a part of the allocation that the path names.
 func (s *Server) allocation(part func(correlator.Allocation) any) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		id := c.Param("id")
-		if !identity.ValidID(id) {
-			return invalid("id", "is no identifier: empty, over 512 bytes, or with control characters")
+		id, err := idParam(c)
+		if err != nil {
+			return err
 		}
 		asOf, err := instant(c, "as_of")
 		if err != nil {
@@ -128,11 +200,7 @@ func (s *Server) allocation(part func(correlator.Allocation) any) echo.HandlerFu
 		if err != nil {
 			return err
 		}
-		layer := ""
-		if len(a.Verdict.Faults) > 0 {
-			layer = a.Verdict.Faults[0].Layer
-		}
-		s.verdicts.WithLabelValues(a.Verdict.Outcome, layer).Inc()
+		s.count(a.Verdict)
 		return c.JSON(http.StatusOK, part(a))
 	}
 }
@@ -147,67 +215,4 @@ func (s *Server) resolve(c echo.Context) error {
 		return err
 	}
 	return c.JSON(http.StatusOK, map[string]any{"id": id, "allocations": found})
-}
-
-func (s *Server) list(c echo.Context) error {
-	q := query.ListQuery{State: c.QueryParam("state"), Limit: 100}
-	if text := c.QueryParam("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > 1000 {
-			return invalid("limit", fmt.Sprintf("%q is no number from 1 to 1000", text))
-		}
-		q.Limit = n
-	}
-	found, err := s.answers.List(c.Request().Context(), q)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, map[string]any{"allocations": found})
-}
-
-// Problem is an RFC 9457 problem document.
-type Problem struct {
-	Title  string `json:"title"`
-	Status int    `json:"status"`
-	Detail string `json:"detail"`
-}
-
-// invalidParameter is a request that cannot be answered as it stands.
-type invalidParameter struct{ name, what string }
-
-func invalid(name, what string) error { return &invalidParameter{name, what} }
-
-func (e *invalidParameter) Error() string { return e.name + " " + e.what }
-
-// problem is the one mapping from errors to HTTP.
-func (s *Server) problem(err error, c echo.Context) {
-	if c.Response().Committed {
-		return
-	}
-	p := Problem{Title: "the store does not answer", Status: http.StatusServiceUnavailable, Detail: "try again; see /readyz and the correlator's log"}
-	var parameter *invalidParameter
-	var routing *echo.HTTPError
-	var much *query.TooMuch
-	switch {
-	case errors.As(err, &parameter):
-		p = Problem{"invalid parameter", http.StatusBadRequest, err.Error()}
-	case errors.Is(err, query.ErrCursor), errors.Is(err, query.ErrSelection):
-		p = Problem{"invalid parameter", http.StatusBadRequest, err.Error()}
-	case errors.As(err, &much):
-		p = Problem{"the question reads too much", http.StatusUnprocessableEntity, much.Error()}
-	case errors.Is(err, errors.ErrUnsupported):
-		p = Problem{http.StatusText(http.StatusNotImplemented), http.StatusNotImplemented, "records cannot be read one by one here"}
-	case errors.Is(err, query.ErrUnknown):
-		p = Problem{"unknown identifier", http.StatusNotFound, err.Error()}
-	case errors.As(err, &routing):
-		p = Problem{http.StatusText(routing.Code), routing.Code, fmt.Sprint(routing.Message)}
-	case errors.Is(err, context.Canceled):
-		p = Problem{"the caller went away", 499, ""}
-	default:
-		s.log.Error("request failed", "path", c.Path(), "error", err)
-	}
-	c.Response().Header().Set(echo.HeaderContentType, "application/problem+json")
-	if err := c.JSON(p.Status, p); err != nil {
-		s.log.Debug("answer not written", "error", err)
-	}
 }

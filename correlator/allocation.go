@@ -76,20 +76,28 @@ func (w wiped) gap() Entry {
 
 // WithTimeline puts the timeline and the state beside a verdict.
 func (c *Case) WithTimeline(v Verdict) Allocation {
-	out := Allocation{ID: c.ID, Timeline: []Entry{}, Verdict: v}
+	out := Allocation{ID: c.ID, Verdict: v}
 	if state, since, ok := c.Lifecycle.State(); ok {
 		at := Time(since)
 		out.State, out.Since = &state, &at
 	}
+	shown, gaps := c.shown(v)
+	out.Timeline = lay(shown, gaps, c.ID)
+	return out
+}
+
+// shown are the events of the timeline beside a verdict, in its order: the allocation's own, and whatever else is cited;
+// and what was owed and did not come.
+func (c *Case) shown(v Verdict) (all []*Event, gaps []Entry) {
 	cited := map[string]bool{}
-	for _, f := range out.Verdict.Faults {
+	for _, f := range v.Faults {
 		for _, list := range [][]string{f.Evidence, f.Symptoms, f.Contradicting} {
 			for _, ref := range list {
 				cited[ref] = true
 			}
 		}
 	}
-	all := slices.Clone(c.Events)
+	all = slices.Clone(c.Events)
 	for _, e := range c.Unattributed {
 		if len(cited) > 0 && cited[e.Ref] {
 			all = append(all, e)
@@ -103,19 +111,23 @@ func (c *Case) WithTimeline(v Verdict) Allocation {
 	if len(all) > len(c.Events) {
 		all, _ = order(all)
 	}
-	gaps := c.gaps()
+	return all, c.gaps()
+}
+
+// lay puts events, in order, and gaps into the timeline of an allocation.
+func lay(all []*Event, gaps []Entry, allocation string) []Entry {
+	out := make([]Entry, 0, len(all)+len(gaps))
 	for _, e := range all {
 		for len(gaps) > 0 && int64(gaps[0].Time) <= e.At {
-			out.Timeline, gaps = append(out.Timeline, gaps[0]), gaps[1:]
+			out, gaps = append(out, gaps[0]), gaps[1:]
 		}
 		via := e.Via
-		if e.Allocation != c.ID {
+		if e.Allocation != allocation {
 			via = identity.Context
 		}
-		out.Timeline = append(out.Timeline, e.timelineEntry(via))
+		out = append(out, e.timelineEntry(via))
 	}
-	out.Timeline = append(out.Timeline, gaps...)
-	return out
+	return append(out, gaps...)
 }
 
 // gaps draws what was owed and did not come, at the time by which it should have, the layers that said

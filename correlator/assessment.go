@@ -101,3 +101,8 @@ func (c *Case) stuck() *Stuck {
 	}
 	return s
 }
+
+// Notable says whether there is something to tell: a verdict other than none, a step that is overdue, drift, or an orphan.
+func (s *Assessment) Notable() bool {
+	return s.Verdict.Outcome != None || s.Stuck != nil || len(s.Verdict.Drift)+len(s.Orphans) > 0
+}

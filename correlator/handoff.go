@@ -124,3 +124,26 @@ func taskHandoff(a *Attempt, at int64) (Handoff, bool) {
 	}
 	return h, h.State != ""
 }
+
+// HandoffState is a handoff as an answer tells it.
+type HandoffState struct {
+	From  string   `json:"from"`
+	To    string   `json:"to"`
+	What  string   `json:"what"`
+	State string   `json:"state"`
+	At    Time     `json:"at"`
+	Proof []string `json:"proof"` // refs
+	// Frontier marks the last order with proof that it arrived and none that it was answered.
+	Frontier bool `json:"frontier"`
+}
+
+// handoffStates tells of all handoffs as they stand now.
+func (c *Case) handoffStates() []HandoffState {
+	out, frontier := []HandoffState{}, c.Frontier(c.Now)
+	for _, h := range c.handoffs(c.Now) {
+		out = append(out, HandoffState{
+			h.From, h.To, h.What, string(h.State), Time(h.At), refs(h.Proof), frontier != nil && frontier.What == h.What && frontier.At == h.At,
+		})
+	}
+	return out
+}

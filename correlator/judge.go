@@ -208,12 +208,13 @@ func (j *judgement) find(r Rule, t *Trouble) (found []Evidence) {
 	return r.Find(j.c, t)
 }
 
-// add files an explanation; the same cause at the same party is one fault, however much it cost.
+// add files an explanation; the same cause at the same party is one fault, however much it cost, and so is what one and the same
+// line proves: a refused request and a task that was never claimed, both for one certificate.
 func (j *judgement) add(ev Evidence, t *Trouble) {
 	party := t.Node
 	for i := range j.causes {
 		k := &j.causes[i]
-		if k.ev.Layer == ev.Layer && k.ev.Mechanism == ev.Mechanism && k.party == party {
+		if k.ev.Layer == ev.Layer && k.ev.Mechanism == ev.Mechanism && (k.party == party || (k.party == "" || party == "") && sharesLine(k.ev.Records, ev.Records)) {
 			k.ev.Records = append(k.ev.Records, ev.Records...) // put in order once, by conclude
 			k.ev.Against = append(k.ev.Against, ev.Against...)
 			k.ev.Onset, k.ev.Last = min(k.ev.Onset, ev.Onset), max(k.ev.Last, ev.Last)
@@ -224,6 +225,11 @@ func (j *judgement) add(ev Evidence, t *Trouble) {
 	}
 	ev.Records, ev.Against = slices.Clone(ev.Records), slices.Clone(ev.Against)
 	j.causes = append(j.causes, cause{ev: ev, troubles: []*Trouble{t}, party: party})
+}
+
+// sharesLine says whether two proofs have a line in common, lifecycle events apart, which prove what was owed.
+func sharesLine(a, b []*Event) bool {
+	return slices.ContainsFunc(plain(a), func(e *Event) bool { return slices.Contains(b, e) })
 }
 
 func union(a, b []*Event) []*Event {
@@ -294,6 +300,7 @@ func (j *judgement) conclude() {
 func Explain(c *Case, rules []Rule) (Verdict, Reasoning) {
 	why := &Reasoning{Troubles: []Deliberation{}}
 	v := judge(c, rules, why)
+	why.Handoffs = c.handoffStates()
 	return v, *why
 }
 

@@ -4,6 +4,8 @@ package correlator
 // and which tie-break decided. It is worked out on demand (Explain) and costs nothing otherwise.
 type Reasoning struct {
 	Troubles []Deliberation `json:"troubles"`
+	// Handoffs are the orders of the allocation as they stand now, from the outbox inwards.
+	Handoffs []HandoffState `json:"handoffs"`
 }
 
 // Deliberation is the reasoning about one trouble.

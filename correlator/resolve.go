@@ -29,6 +29,14 @@ func NewUnresolvedEvent(r *record.Record, key string, p *profile.Profile) *Event
 // Resolve works out whose the event is, its layer, its words and its place in time. now bounds what anybody can have seen.
 func (e *Event) Resolve(x *identity.Index, p *profile.Profile, now int64) {
 	e.Resolution = x.Resolve(e.Keys, e.Time, e.Observed)
+	e.read(p)
+	e.At = e.placedAt(now)
+	e.fails = e.TellsOfFailure()
+	e.party = partyOf(e, p)
+}
+
+// read works out what the record says by itself: its layer, its words.
+func (e *Event) read(p *profile.Profile) {
 	e.Layer = p.Layer(e.Service, e.Scope, e.Record.Attr)
 	if e.Is(semconv.EventHeartbeat) {
 		e.beats = p.Layer(e.Attr(semconv.Component), "", func(string) string { return "" })
@@ -36,15 +44,15 @@ func (e *Event) Resolve(x *identity.Index, p *profile.Profile, now int64) {
 	e.Text = textOf(e.Record)
 	e.Severity = p.Severity(e.Service, e.Body, e.Severity)
 	e.HTTP = exchangeOf(e.Record)
-	e.At = e.placedAt(now)
-	e.fails = e.TellsOfFailure()
-	e.party = partyOf(e, p)
 }
 
-// ResolveAgain works out anew whose the event is, and with it its place in time: links that came since may say otherwise.
-func (e *Event) ResolveAgain(x *identity.Index, now int64) {
+// ResolveAgain works out anew whose the event is, and with it its place in time, and says whether either is another now:
+// links that came since may say otherwise.
+func (e *Event) ResolveAgain(x *identity.Index, now int64) (moved bool) {
+	whose, at := e.whose(), e.At
 	e.Resolution = x.Resolve(e.Keys, e.Time, e.Observed)
 	e.At = e.placedAt(now)
+	return e.At != at || e.whose() != whose
 }
 
 // implausible is how far a stamped time may lie after the time at which the record was seen; nobody

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/faultline-io/faultline/internal/access"
 	"github.com/faultline-io/faultline/internal/service"
-	"github.com/faultline-io/faultline/provisioner/access"
 	"github.com/faultline-io/faultline/provisioner/authority"
 	"github.com/faultline-io/faultline/provisioner/chaos"
 	"github.com/faultline-io/faultline/provisioner/control"

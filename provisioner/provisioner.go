@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/faultline-io/faultline/internal/access"
 	"github.com/faultline-io/faultline/internal/service"
-	"github.com/faultline-io/faultline/provisioner/access"
 	"github.com/faultline-io/faultline/provisioner/chaos"
 	"github.com/faultline-io/faultline/provisioner/control"
 	"github.com/faultline-io/faultline/provisioner/fleet"

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/faultline-io/faultline/internal/access"
 	"github.com/faultline-io/faultline/internal/semconv"
-	"github.com/faultline-io/faultline/provisioner/access"
 	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/store"

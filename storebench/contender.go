@@ -23,7 +23,7 @@ type Contender struct {
 func Ours(database string) Contender {
 	return Contender{
 		Name: "ours", Database: database, Tables: []string{"events"}, Finders: []string{"allocations", "key_locations"},
-		Aside:     []string{"links", "links_by_object", "links_by_time", "liveness", "states"},
+		Aside:     []string{"links", "links_by_object", "links_by_time", "liveness", "states", "labels"},
 		Questions: ourQuestions,
 	}
 }

@@ -7,18 +7,26 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"net"
+	"net/http"
+	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/faultline-io/faultline/api"
+	"github.com/faultline-io/faultline/api/guard"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
+	"github.com/faultline-io/faultline/correlator/fleet"
 	"github.com/faultline-io/faultline/correlator/live"
+	"github.com/faultline-io/faultline/correlator/overview"
 	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/config"
@@ -30,17 +38,25 @@ import (
 // Config of the correlator.
 type Config struct {
 	Listen    string                  `yaml:"listen"`  // address of the API and of /healthz, /readyz, /metrics
+	Page      string                  `yaml:"page"`    // URL under which people find the page, for links in alerts; http://LISTEN where empty
 	Store     string                  `yaml:"store"`   // DSN of ClickHouse; FAULTLINE_CLICKHOUSE_DSN where empty
 	Profile   string                  `yaml:"profile"` // built-in profile or file
 	Log       service.LogConfig       `yaml:"log"`
+	Access    guard.Config            `yaml:"access"`    // who may ask; empty: everybody, on this machine only
+	Limits    guard.Limits            `yaml:"limits"`    // how often, and how much at once
 	Judging   live.Config             `yaml:"judging"`   // judging as records arrive
+	Recovery  api.Recovery            `yaml:"recovery"`  // where recoveries are forwarded to
+	Overview  overview.Config         `yaml:"overview"`  // what is kept in memory for lists and streams
 	Search    clickhouse.Limits       `yaml:"search"`    // what one search may cost the store; 0 is no limit
 	Retention *schema.Retention       `yaml:"retention"` // in days, by kind of evidence; left as it is where it is not stated
 	Telemetry service.TelemetryConfig `yaml:"telemetry"` // spans of its own requests; off by default
 }
 
 func defaultConfig() Config {
-	return Config{Listen: "127.0.0.1:8680", Log: service.DefaultLogConfig(), Judging: live.DefaultConfig(), Search: clickhouse.DefaultLimits()}
+	return Config{
+		Listen: "127.0.0.1:8680", Log: service.DefaultLogConfig(), Access: guard.DefaultConfig(), Limits: guard.DefaultLimits(),
+		Judging: live.DefaultConfig(), Recovery: api.DefaultRecovery(), Overview: overview.DefaultConfig(), Search: clickhouse.DefaultLimits(),
+	}
 }
 
 // Validate names the key that is wrong.
@@ -58,7 +74,23 @@ func (c Config) Validate() error {
 			retention = fmt.Errorf("retention: %w", err)
 		}
 	}
-	return errors.Join(c.Log.Validate(), c.Judging.Validate(), search, retention, c.Telemetry.Validate())
+	var page error
+	if u, err := url.Parse(c.Page); c.Page != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		page = fmt.Errorf("page: %q is no URL of http or https", c.Page)
+	}
+	return errors.Join(page, c.Log.Validate(), c.Access.Validate(), c.Access.Guards("listen", c.Listen), c.Limits.Validate(), c.Judging.Validate(), c.Overview.Validate(), c.Recovery.Validate(), search, retention, c.Telemetry.Validate())
+}
+
+// page is where people find the page.
+func (c Config) page() string {
+	if c.Page != "" {
+		return strings.TrimSuffix(c.Page, "/")
+	}
+	scheme := "http://"
+	if c.Access.TLS.CertFile != "" {
+		scheme = "https://"
+	}
+	return scheme + c.Listen
 }
 
 func main() {
@@ -80,6 +112,10 @@ func run(ctx context.Context, path string) error {
 	}
 	log := cfg.Log.NewLogger(os.Stderr, "correlator")
 	p, err := profile.Load(cfg.Profile)
+	if err != nil {
+		return err
+	}
+	door, err := guard.New(cfg.Access, cfg.Limits, cfg.Listen, log, nil)
 	if err != nil {
 		return err
 	}
@@ -105,16 +141,42 @@ func run(ctx context.Context, path string) error {
 	}
 	ops := service.NewOps()
 	ops.Ready("store", conn.Ping)
-	store := clickhouse.New(conn, p).WithLimits(cfg.Search).WithWords(rules.Words())
-	server := api.New(&query.Service{Store: store, Profile: p, Rules: rules.All()}, p, rules.All(), log, ops.Registry)
+	cfg.Judging.Replica = cmp.Or(cfg.Judging.Replica, live.Name())
+	store := clickhouse.New(conn, p).WithLimits(cfg.Search).WithWords(rules.Words()).WithReplica(cfg.Judging.Replica)
+	cfg.Overview.Secret = cfg.Store // all replicas have it, and nobody else: it holds the store's password
+	board := overview.New(store, cfg.Overview)
+	answers := &query.Service{Store: store, Profile: p, Rules: rules.All(), Overview: board, Supplements: store, Facts: store, Labels: store, Streams: board}
+	figures := fleet.New(board, answers, p, rules.All(), cfg.page(), log)
+	board.WithWatcher(figures)
+	ops.Registry.MustRegister(figures)
+	ops.Ready("overview", board.Check)
+	server := api.New(answers, p, rules.All(), log, ops.Registry).WithRecovery(cfg.Recovery)
 	group, within := errgroup.WithContext(ctx)
+	group.Go(func() error { return board.Follow(within, log) })
+	group.Go(func() error { return figures.Run(within) })
 	if cfg.Judging.Enabled {
-		judges := live.New(cfg.Judging, live.Sources{Reader: store, History: store, Feed: store, Membership: store, Backlog: store, Durations: store, StartTimes: store}, p, rules.All(), log, ops.Registry)
+		judges := live.New(cfg.Judging, live.Sources{
+			Reader: store, History: store, Feed: store, Membership: store, Backlog: store, Durations: store, StartTimes: store, Supplements: store, Written: board.Wake,
+		}, p, rules.All(), log, ops.Registry)
+		ops.Ready("judging", judges.Check)
 		group.Go(func() error { return judges.Run(within) })
 	}
 	group.Go(func() error {
-		log.Info("correlator is ready", "listen", cfg.Listen, "profile", p.Name, "judging", cfg.Judging.Enabled)
-		return service.Serve(within, cfg.Listen, tracing.Wrap(server.Handler(ops.Handler())), 10*time.Second)
+		log.Info("correlator is ready", "listen", cfg.Listen, "profile", p.Name, "judging", cfg.Judging.Enabled, "access", cfg.Access.Enabled())
+		return serve(within, cfg, tracing.Wrap(server.Handler(ops.Handler(), door.Install)))
 	})
 	return errors.Join(group.Wait(), tracing.Close(ctx))
+}
+
+// serve answers until ctx ends, over TLS where there is a certificate.
+func serve(ctx context.Context, cfg Config, h http.Handler) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", cfg.Listen, err)
+	}
+	secure, err := cfg.Access.TLS.Secure(l)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	return service.ServeOn(ctx, secure, h, 10*time.Second)
 }

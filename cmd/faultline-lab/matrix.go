@@ -150,7 +150,7 @@ func (m *interrupting) bringUp(ctx context.Context, dir string) (run *matrix.Run
 	go func() { _ = server.Serve(listener) }()
 	ends = append(ends, func() { _ = server.Close() })
 	folder := filepath.Join(dir, "platform")
-	end, err := m.platform(ctx, folder, "http://"+listener.Addr().String(), string(up.Server))
+	end, err := m.platform(ctx, folder, "http://"+listener.Addr().String(), up)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,7 +167,7 @@ func (m *interrupting) bringUp(ctx context.Context, dir string) (run *matrix.Run
 }
 
 // platform runs a provisioner and a lab as processes.
-func (m *interrupting) platform(ctx context.Context, folder, otlp, correlator string) (end func(), err error) {
+func (m *interrupting) platform(ctx context.Context, folder, otlp string, judges *product.Product) (end func(), err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (m *interrupting) platform(ctx context.Context, folder, otlp, correlator st
 		return nil, err
 	}
 	plan, err := plan(addon.Product{
-		Config: file, Data: folder, OTLP: otlp, Correlator: correlator, Provisioner: addon.Provisioner{Control: free[0], Node: free[1], Ops: free[2]},
+		Config: file, Data: folder, OTLP: otlp, Correlator: string(judges.Server), Token: judges.TokenFile, Provisioner: addon.Provisioner{Control: free[0], Node: free[1], Ops: free[2]},
 	}, filepath.Dir(self))
 	if err != nil {
 		return nil, err

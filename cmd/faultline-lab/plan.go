@@ -84,8 +84,8 @@ func besideProduct(platform lab.Config, p addon.Product) (lab.Config, provisione
 	controller := lab.ProvisionerConfig(platform)
 	controller.Control, controller.Node, controller.Ops = p.Provisioner.Control, p.Provisioner.Node, p.Provisioner.Ops
 	controller.Telemetry.Endpoint = p.OTLP
-	controller.Recovery.Verdicts = p.Correlator // whoever recovers by hand has its verdict on record
-	if platform.Export != "" {                  // the run is the lab's and the provisioner's telemetry
+	controller.Recovery.Verdicts, controller.Recovery.VerdictsTokenFile = p.Correlator, p.Token // whoever recovers by hand has its verdict on record
+	if platform.Export != "" {                                                                  // the run is the lab's and the provisioner's telemetry
 		controller.Telemetry.File = platform.Export + ".provisioner"
 	}
 	return platform, controller

@@ -15,7 +15,7 @@ func planOf(t *testing.T, text string) (addon.Product, addon.Plan, error) {
 	t.Helper()
 	dir := t.TempDir()
 	p := addon.Product{
-		Config: filepath.Join(dir, "up.yaml"), Data: dir, OTLP: "http://127.0.0.1:1", Correlator: "http://127.0.0.1:2",
+		Config: filepath.Join(dir, "up.yaml"), Data: dir, OTLP: "http://127.0.0.1:1", Correlator: "http://127.0.0.1:2", Token: "/d/access/token",
 		Provisioner: addon.Provisioner{Control: "127.0.0.1:3", Node: "127.0.0.1:4", Ops: "127.0.0.1:5"},
 	}
 	if err := os.WriteFile(p.Config, []byte(text), 0o600); err != nil {
@@ -39,7 +39,7 @@ func TestPlan(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"lab.yaml":         {"endpoint: http://127.0.0.1:1", "provisioner: http://127.0.0.1:3", "node_api: 127.0.0.1:4", "count: 3"},
-		"provisioner.yaml": {"endpoint: http://127.0.0.1:1", "control: 127.0.0.1:3", "verdicts: http://127.0.0.1:2", "file: run.jsonl.provisioner"},
+		"provisioner.yaml": {"endpoint: http://127.0.0.1:1", "control: 127.0.0.1:3", "verdicts: http://127.0.0.1:2", "verdicts_token_file: /d/access/token", "file: run.jsonl.provisioner"},
 	} {
 		text, err := os.ReadFile(filepath.Join(p.Data, name))
 		if err != nil {

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
+	"github.com/faultline-io/faultline/internal/terminal"
 )
 
 func analyzeCommand() *cobra.Command {
@@ -37,7 +39,8 @@ Exit status: 0 all read; 3 something was rejected (the answer is still whole); 1
 	f := cmd.Flags()
 	f.BoolVar(&a.json, "json", false, "print one JSON object")
 	f.BoolVar(&a.attribution, "attribution", false, "print instead whose every record was, one JSON line a record")
-	a.flags(cmd)
+	a.input.flags(cmd)
+	a.peopleFlags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("json", "attribution")
 	return cmd
 }
@@ -45,7 +48,8 @@ Exit status: 0 all read; 3 something was rejected (the answer is still whole); 1
 // analysis is one run of `faultline analyze`.
 type analysis struct {
 	input
-	json, attribution bool
+	look
+	attribution bool
 }
 
 func (a *analysis) run(files []string, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -54,7 +58,7 @@ func (a *analysis) run(files []string, stdin io.Reader, stdout, stderr io.Writer
 		return err
 	}
 	out := bufio.NewWriterSize(stdout, 1<<16)
-	if err := a.print(out, g); err != nil {
+	if err := a.print(out, terminal.Of(stdout), g); err != nil {
 		return err
 	}
 	if err := out.Flush(); err != nil {
@@ -66,7 +70,7 @@ func (a *analysis) run(files []string, stdin io.Reader, stdout, stderr io.Writer
 	return nil
 }
 
-func (a *analysis) print(out io.Writer, g *correlator.Dataset) error {
+func (a *analysis) print(out io.Writer, s terminal.Screen, g *correlator.Dataset) error {
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
 	switch {
@@ -80,5 +84,5 @@ func (a *analysis) print(out io.Writer, g *correlator.Dataset) error {
 	case a.json:
 		return lines.Encode(query.Analyze(g, rules.All()))
 	}
-	return showAnswer(out, query.Analyze(g, rules.All()))
+	return a.page(out, s, time.Time{}).answer(query.Analyze(g, rules.All()))
 }

@@ -13,27 +13,47 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/faultline-io/faultline/api"
 	"github.com/faultline-io/faultline/correlator"
-	"github.com/faultline-io/faultline/correlator/query"
+	"github.com/faultline-io/faultline/internal/table"
+	"github.com/faultline-io/faultline/internal/terminal"
 )
 
 // defaultServer is where `faultline up` lets the correlator listen.
 const defaultServer = "http://127.0.0.1:8680"
 
+// serverVariable names the correlator, where no flag does.
+const serverVariable = "FAULTLINE_SERVER"
+
 // question is one request to a running correlator.
 type question struct {
-	server, asOf string
-	json         bool
+	look
+	credentials
+	server, context, asOf string
+	cmd                   *cobra.Command // that asks; nil for tests
+	to                    *destination   // whom, once that is known
+}
+
+// destination is whom a question goes to, and what says so.
+type destination struct {
+	serverContext    // its name is empty where no context says so
+	address, because string
 }
 
 func (q *question) flags(cmd *cobra.Command) {
-	server := os.Getenv("FAULTLINE_SERVER")
-	if server == "" {
-		server = defaultServer
-	}
-	cmd.Flags().StringVar(&q.server, "server", server, "the correlator's address (environment: FAULTLINE_SERVER)")
-	cmd.Flags().BoolVar(&q.json, "json", false, "print the answer as JSON")
+	q.whomFlags(cmd)
+	q.credentials.flags(cmd)
+	q.look.flags(cmd)
+}
+
+func (q *question) whomFlags(cmd *cobra.Command) {
+	q.cmd = cmd
+	cmd.Flags().StringVar(&q.server, "server", "", "the correlator's address (environment: "+serverVariable+"; default the current context's, else "+defaultServer+")")
+	contextFlag(cmd, &q.context)
+}
+
+func contextFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "context", "", "ask the server of this context (environment: "+contextVariable+")")
+	_ = cmd.RegisterFlagCompletionFunc("context", completeContexts)
 }
 
 // pastFlag is for questions that can be asked as of a time.
@@ -41,79 +61,78 @@ func (q *question) pastFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&q.asOf, "as-of", "", "judge by what had been observed until this time (RFC 3339)")
 }
 
-func timelineCommand() *cobra.Command {
-	return askCommand("timeline", "What happened to an allocation, in every layer; ID may be any identifier that leads to it",
-		func(a correlator.Allocation) any {
-			return api.Timeline{ID: a.ID, State: a.State, Since: a.Since, Timeline: a.Timeline}
-		},
-		func(w io.Writer, a correlator.Allocation) error { return showTimeline(w, a.Timeline, a.Verdict) })
+// now is the time that ages are told as of.
+func (q *question) now() time.Time {
+	if at, err := time.Parse(time.RFC3339Nano, q.asOf); err == nil {
+		return at
+	}
+	return time.Now()
 }
 
-// askCommand asks for one allocation and prints a part of it, as JSON or for people.
-func askCommand(name, short string, part func(correlator.Allocation) any, show func(io.Writer, correlator.Allocation) error) *cobra.Command {
-	q := question{}
-	cmd := &cobra.Command{
-		Use:   name + " ID",
-		Short: short,
-		Args:  oneID,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := q.ask(cmd.Context(), args[0], cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			if q.json {
-				return printJSON(cmd.OutOrStdout(), part(a))
-			}
-			if err := showHead(cmd.OutOrStdout(), a); err != nil {
-				return err
-			}
-			return show(cmd.OutOrStdout(), a)
-		},
-	}
-	q.flags(cmd)
-	q.pastFlag(cmd)
-	return cmd
+func (q *question) screen(cmd *cobra.Command) terminal.Screen {
+	return terminal.From(cmd.Context(), cmd.OutOrStdout())
 }
 
-func listCommand() *cobra.Command {
-	q := question{}
-	state, limit := "", 0
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "Allocations and their states, the most recently heard of first",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var found struct {
-				Allocations []query.Listed `json:"allocations"`
-			}
-			if err := q.get(cmd.Context(), fmt.Sprintf("/api/v1/allocations?state=%s&limit=%d", url.QueryEscape(state), limit), &found); err != nil {
-				return err
-			}
-			if q.json {
-				return printJSON(cmd.OutOrStdout(), found)
-			}
-			for _, a := range found.Allocations {
-				in := "state unknown"
-				if a.State != nil {
-					in = *a.State + " since " + a.Since.String()
-				}
-				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", a.ID, in); err != nil {
-					return err
-				}
-			}
-			switch len(found.Allocations) {
-			case 0:
-				_, _ = fmt.Fprintln(cmd.ErrOrStderr(), "no allocations")
-			case limit:
-				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "the %d that were heard of last; --limit N shows more\n", limit)
-			}
-			return nil
-		},
+// destination finds out whom to ask.
+func (q *question) destination() (destination, error) {
+	if q.to != nil {
+		return *q.to, nil
 	}
-	q.flags(cmd)
-	cmd.Flags().IntVar(&limit, "limit", 100, "how many at most, 1 to 1000")
-	cmd.Flags().StringVar(&state, "state", "", "only allocations in this state")
-	return cmd
+	to, err := choose(q.server, "--server", os.Getenv(serverVariable), serverVariable, q.context)
+	if err != nil {
+		return to, err
+	}
+	if to.address == "" {
+		to.address = to.Server
+	}
+	if to.address == "" {
+		to.address, to.because = defaultServer, "nothing says otherwise"
+	}
+	if err := checkAddress(to.address); err != nil {
+		return to, fmt.Errorf("%s: %w", to.because, err)
+	}
+	q.to = &to
+	return to, nil
+}
+
+// choose gives the address that a flag names, else the context that a flag names, else the address of the environment,
+// else the context of the environment, else the current context. It is empty where none of them is.
+func choose(flag, flagName, variable, variableName, contextName string) (destination, error) {
+	switch {
+	case flag != "":
+		return destination{address: flag, because: flagName}, nil
+	case contextName == "" && variable != "":
+		return destination{address: variable, because: variableName}, nil
+	}
+	f, path, err := loadContexts()
+	if err != nil {
+		return destination{}, err
+	}
+	name, because := contextName, "--context"
+	if name == "" {
+		name, because = os.Getenv(contextVariable), contextVariable
+	}
+	if name == "" {
+		name, because = f.Current, "current in "+path
+	}
+	if name == "" {
+		return destination{}, nil
+	}
+	c, err := f.find(name)
+	if err != nil {
+		return destination{}, fmt.Errorf("%s: %w", because, err)
+	}
+	return destination{serverContext: c, because: because}, nil
+}
+
+// contextTokenFile is the token file of the context that says whom to ask, "" where something else does: a token goes to
+// nobody but the server that it is kept for.
+func (q *question) contextTokenFile() string {
+	to, err := q.destination()
+	if err != nil {
+		return ""
+	}
+	return to.TokenFile
 }
 
 func oneID(cmd *cobra.Command, args []string) error {
@@ -147,47 +166,57 @@ func (q *question) resolve(ctx context.Context, id string, notes io.Writer) (str
 		return "", err
 	}
 	if len(found.Allocations) == 0 {
-		return "", fmt.Errorf("nothing is known of %s", id)
+		return "", q.unknown(ctx, id)
 	}
 	chosen := found.Allocations[0]
 	if n := len(found.Allocations); n > 1 {
-		_, _ = fmt.Fprintf(notes, "%s leads to %d allocations; this is the most recent, %s. Others: %s\n", id, n, chosen, clipList(found.Allocations[1:], 8))
+		_, _ = fmt.Fprintf(table.Safe(notes), "%s leads to %d allocations; this is the most recent, %s. Others: %s\n", id, n, chosen, clipList(found.Allocations[1:], 8))
 	}
 	return chosen, nil
 }
 
+// patience is how long an answer may take.
+const patience = 30 * time.Second
+
 func (q *question) get(ctx context.Context, path string, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(q.server, "/")+path, nil)
+	to, err := q.destination()
 	if err != nil {
-		return fmt.Errorf("--server: %w", err)
+		return err
 	}
-	answer, err := http.DefaultClient.Do(r)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(to.address, "/")+path, nil)
 	if err != nil {
-		return fmt.Errorf("ask the correlator at %s: %w; is it running (faultline up), or is another --server meant?", q.server, err)
+		return fmt.Errorf("%s: %w", to.because, err)
+	}
+	defer q.progress("asking " + to.shown())()
+	answer, err := q.send(r, to)
+	if err != nil {
+		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {
-		var p api.Problem
-		if json.NewDecoder(io.LimitReader(answer.Body, 1<<16)).Decode(&p) != nil || p.Title == "" {
-			return fmt.Errorf("the correlator at %s answered %s", q.server, answer.Status)
-		}
-		return refusal{answer.StatusCode, strings.TrimSuffix(p.Title+": "+p.Detail, ": ")}
+		return to.refused(answer)
+	}
+	if !isJSON(answer) {
+		return to.somethingElse(answer)
 	}
 	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
-		return fmt.Errorf("read the answer of %s: %w", q.server, err)
+		return fmt.Errorf("read the answer of %s: %w", to.shown(), err)
 	}
 	return nil
 }
 
-// refusal is a problem that the correlator told of.
-type refusal struct {
-	status int
-	words  string
+// progress says on a terminal what is waited for.
+func (q *question) progress(what string) (done func()) {
+	if q.cmd == nil || q.cmd.Context() == nil || q.cmd.Context().Value(quietKey{}) != nil {
+		return func() {}
+	}
+	return terminal.Progress(q.cmd.ErrOrStderr(), func() string { return what })
 }
 
-func (r refusal) Error() string { return r.words }
+// quietKey marks a context in which nobody is told that something takes long: what is drawn over, or completed.
+type quietKey struct{}
 
 func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)

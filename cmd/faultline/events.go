@@ -12,6 +12,7 @@ import (
 
 	"github.com/faultline-io/faultline/api"
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/table"
 )
 
 // eventsAtOnce is how many records one request of a long reading brings.
@@ -22,6 +23,7 @@ type reading struct {
 	question
 	from, to moment
 	limit    int
+	ages     bool // people are told how old records are
 }
 
 func (r *reading) flags(cmd *cobra.Command, limit int, whole string) {
@@ -41,7 +43,8 @@ func eventsCommand() *cobra.Command {
 		Short: "The records of an allocation, node, workflow, trace or correlation, one by one, whole",
 		Example: `  faultline events a-1
   faultline events --node n-7 --from 24h --json | jq .body`,
-		Args: cobra.MaximumNArgs(1),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeIDs(&r.question),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q := url.Values{}
 			for kind, id := range of {
@@ -55,7 +58,15 @@ func eventsCommand() *cobra.Command {
 			if len(q) != 1 {
 				return errors.New("events needs one identifier: an ALLOCATION, or one of --node, --node-instance, --workflow, --trace, --correlation")
 			}
-			return r.run(cmd, "/api/v1/events", q)
+			id := ""
+			for name := range q {
+				id = q.Get(name)
+			}
+			printed, err := r.run(cmd, "/api/v1/events", q)
+			if err == nil && printed == 0 && r.from.String() == "" && r.to.String() == "" && r.asOf == "" {
+				note(cmd.ErrOrStderr(), r.unknown(cmd.Context(), id).Error())
+			}
+			return err
 		},
 	}
 	for _, kind := range []identity.Kind{identity.Node, identity.NodeInstance, identity.Workflow, identity.Trace, identity.Correlation} {
@@ -66,17 +77,17 @@ func eventsCommand() *cobra.Command {
 	return cmd
 }
 
-// run prints page after page.
-func (r *reading) run(cmd *cobra.Command, path string, q url.Values) error {
+// run prints page after page, and says how many records that were.
+func (r *reading) run(cmd *cobra.Command, path string, q url.Values) (printed int, err error) {
 	if r.limit < 0 {
-		return errors.New("--limit: is negative")
+		return 0, errors.New("--limit: is negative")
 	}
 	for name, value := range map[string]string{"from": r.from.String(), "to": r.to.String(), "as_of": r.asOf} {
 		if value != "" {
 			q.Set(name, value)
 		}
 	}
-	lines := newEventPrinter(cmd.OutOrStdout(), r.json)
+	lines := newEventPrinter(cmd.OutOrStdout(), r.page(cmd.OutOrStdout(), r.screen(cmd), r.now()), r.ages)
 	for left := r.limit; ; {
 		most := eventsAtOnce
 		if r.limit > 0 {
@@ -85,25 +96,25 @@ func (r *reading) run(cmd *cobra.Command, path string, q url.Values) error {
 		q.Set("limit", strconv.Itoa(most))
 		var page api.Events
 		if err := r.get(cmd.Context(), path+"?"+q.Encode(), &page); err != nil {
-			return err
+			return printed, err
 		}
 		if q.Get("cursor") == "" && page.Bounded {
 			note(cmd.ErrOrStderr(), "more identifiers lead here than are followed: late-linked records may be missing")
 		}
 		for _, e := range page.Events {
 			if err := lines.print(e); err != nil {
-				return err
+				return printed, err
 			}
 		}
-		left -= len(page.Events)
+		left, printed = left-len(page.Events), printed+len(page.Events)
 		if page.Next == nil || r.limit > 0 && left <= 0 {
-			return lines.flush()
+			return printed, lines.flush()
 		}
 		if err := lines.flush(); err != nil {
-			return err
+			return printed, err
 		}
 		q.Set("cursor", *page.Next)
 	}
 }
 
-func note(w io.Writer, text string) { _, _ = fmt.Fprintln(w, "faultline: "+text) }
+func note(w io.Writer, text string) { _, _ = fmt.Fprintln(w, "faultline: "+table.Clean(text)) }

@@ -17,7 +17,7 @@ func TestExamples(t *testing.T) {
 	} {
 		t.Run(file, func(t *testing.T) {
 			var out bytes.Buffer
-			a := analysis{json: true}
+			a := analysis{look: look{json: true}}
 			if err := a.run([]string{filepath.Join("..", "..", "examples", file+".jsonl")}, nil, &out, &out); err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +14,7 @@ import (
 	"github.com/faultline-io/faultline/internal/otlpfile"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/terminal"
 )
 
 // errRejected says that something was rejected; it has been reported already.
@@ -45,24 +48,50 @@ func (in *input) gather(files []string, stdin io.Reader, stderr io.Writer) (*cor
 		asOf = t.UnixNano()
 	}
 	var records []*record.Record
-	rejected := 0
+	rejected, wipe := 0, ""
+	if terminal.Draws(stderr) {
+		wipe = "\r\x1b[K" // the line that says how far reading is
+	}
 	reader := otlpfile.Reader{
 		Stdin:  stdin,
 		Record: func(r *record.Record) { records = append(records, r) },
 		Reject: func(r otlpfile.Rejection) {
 			rejected++
-			_, _ = fmt.Fprintln(stderr, "faultline: rejected "+r.String())
+			_, _ = io.WriteString(stderr, wipe)
+			note(stderr, "rejected "+r.String())
 		},
 	}
-	for _, file := range files {
-		if err := reader.ReadFile(file); err != nil {
-			return nil, err
-		}
+	if err := readFiles(&reader, files, stderr); err != nil {
+		return nil, err
 	}
+	defer terminal.Progress(stderr, func() string { return fmt.Sprintf("judging %d records", len(records)) })()
 	g := correlator.NewDataset(records, nil, p, correlator.AsOf{Until: asOf})
 	g.Stats.Rejected = rejected
 	for reason, n := range g.Refused {
-		_, _ = fmt.Fprintf(stderr, "faultline: %d statements about identity refused: %s\n", n, reason)
+		note(stderr, fmt.Sprintf("%d statements about identity refused: %s", n, reason))
 	}
 	return g, nil
+}
+
+// readFiles reads one file after the other; a terminal is told how far that is.
+func readFiles(reader *otlpfile.Reader, files []string, stderr io.Writer) error {
+	var done, all atomic.Int64
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			all.Add(info.Size())
+		}
+	}
+	reader.Read = func(n int) { done.Add(int64(n)) }
+	defer terminal.Progress(stderr, func() string {
+		if have, whole := done.Load(), all.Load(); have <= whole {
+			return fmt.Sprintf("reading: %s of %s", size(uint64(have)), size(uint64(whole)))
+		}
+		return "reading: " + size(uint64(done.Load()))
+	})()
+	for _, file := range files {
+		if err := reader.ReadFile(file); err != nil {
+			return err
+		}
+	}
+	return nil
 }

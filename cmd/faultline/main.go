@@ -8,23 +8,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
 	"github.com/faultline-io/faultline/internal/service"
+	"github.com/faultline-io/faultline/internal/table"
 )
 
 // version is set when a release is built.
 var version = "dev"
-
-// Exit statuses (docs/contract.md §6).
-const (
-	exitError    = 1 // usage or I/O error
-	exitRejected = 3 // some input was rejected, the answer is whole all the same
-	exitPending  = 4 // a dry run found something to do
-	exitRefused  = 5 // what was asked for is not allowed
-)
 
 func main() { os.Exit(run()) }
 
@@ -32,17 +24,9 @@ func run() int {
 	ctx, stop := service.SignalContext(context.Background())
 	defer stop()
 	err := command().ExecuteContext(ctx)
-	switch {
-	case err == nil:
-		return 0
-	case errors.Is(err, errRejected):
-		return exitRejected
-	case errors.Is(err, errPending):
-		return exitPending
+	status, silent := exitStatus(err)
+	if !silent {
+		fmt.Fprintln(os.Stderr, "faultline: "+table.CleanLines(err.Error()))
 	}
-	fmt.Fprintln(os.Stderr, "faultline: "+err.Error())
-	if errors.Is(err, errRefused) {
-		return exitRefused
-	}
-	return exitError
+	return status
 }

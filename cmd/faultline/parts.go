@@ -37,7 +37,10 @@ func (c upConfig) parts(dsn string, lab addon.Plan) ([]supervise.Part, error) {
 		}
 		out = append(out, part("store", "http://"+c.Store+"/readyz", bin("faultline"), "store", "--config", path))
 	}
-	judge := map[string]any{"listen": c.Correlator, "profile": c.Profile}
+	judge := map[string]any{"listen": c.Correlator, "profile": c.Profile, "access": map[string]any{"token_file": c.tokensFile()}}
+	if c.RunLab {
+		judge["recovery"] = map[string]any{"provisioner": "http://" + c.Provisioner.Control}
+	}
 	if c.Retention != nil {
 		judge["retention"] = c.Retention
 	}
@@ -47,7 +50,7 @@ func (c upConfig) parts(dsn string, lab addon.Plan) ([]supervise.Part, error) {
 	}
 	out = append(out,
 		part("collector", "http://"+c.CollectorHealth+"/", append([]string{bin("faultline-collector")}, c.collectorArguments()...)...),
-		part("correlator", "http://"+c.Correlator+"/readyz", bin("faultline-correlator"), "--config", correlator))
+		part("correlator", c.server()+"/readyz", bin("faultline-correlator"), "--config", correlator))
 	if lab.NodeLogs != "" {
 		out = append(out, c.agentPart(part("agent-collector", ""), bin("faultline-collector"), lab.NodeLogs))
 	}

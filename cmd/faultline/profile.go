@@ -7,10 +7,11 @@ import (
 
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/table"
 )
 
 func profileCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "profile", Short: "Check a profile, and see what it extracts"}
+	cmd := group("profile", "Check a profile, and see what it extracts")
 	check := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Say what is wrong with a profile, with line numbers",
@@ -40,7 +41,7 @@ func profileCommand() *cobra.Command {
 				return err
 			}
 			for _, k := range keys {
-				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\n", k.Kind.Attribute(), k.ID); err != nil {
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\n", k.Kind.Attribute(), table.Clean(k.ID)); err != nil {
 					return err
 				}
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/faultline-io/faultline/internal/table"
 	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
@@ -42,7 +43,7 @@ func recoverActionCommand(a recovery.Action) *cobra.Command {
 					return fmt.Errorf("--verdict: %w; an object is wanted, such as {\"id\":\"inc-7\",\"layer\":\"cert\",\"mechanism\":\"expired\",\"owner\":\"pki\"}", err)
 				}
 			}
-			if err := p.open(); err != nil {
+			if err := p.connect(); err != nil {
 				return err
 			}
 			if body.Actor == "" && p.token == "" { // nobody asks who calls: our word is all there is
@@ -60,7 +61,7 @@ func recoverActionCommand(a recovery.Action) *cobra.Command {
 			if p.json {
 				return printJSON(cmd.OutOrStdout(), answer)
 			}
-			return showRecovery(cmd.OutOrStdout(), answer, header, key)
+			return showRecovery(table.Safe(cmd.OutOrStdout()), answer, header, key)
 		},
 	}
 	p.flags(cmd)
@@ -106,18 +107,18 @@ func showRecovery(w io.Writer, a recovery.Answer, header http.Header, key string
 		how = "was done before, under the same key"
 	}
 	_, _ = fmt.Fprintf(w, "%s of %s %s: %s\n", a.Action, a.Of, a.ID, how)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, c := range a.Changes {
 		from := c.From + " → "
 		if c.From == "" {
 			from = "new: "
 		}
-		_, _ = fmt.Fprintf(table, "  %s\t%s\t%s%s\n", c.Subject, c.Field, from, c.To)
+		_, _ = fmt.Fprintf(columns, "  %s\t%s\t%s%s\n", c.Subject, c.Field, from, c.To)
 	}
 	if len(a.Changes) == 0 {
-		_, _ = fmt.Fprintln(table, "  no state changes")
+		_, _ = fmt.Fprintln(columns, "  no state changes")
 	}
-	if err := table.Flush(); err != nil {
+	if err := columns.Flush(); err != nil {
 		return err
 	}
 	if e := a.Enrolment; e != nil && !a.DryRun {

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,85 +12,65 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/faultline-io/faultline/internal/bearer"
 	"github.com/faultline-io/faultline/provisioner"
-	"github.com/faultline-io/faultline/provisioner/access"
 	"github.com/faultline-io/faultline/provisioner/rest"
 )
 
-// Environment of the commands that speak to a provisioner.
-const (
-	provisionerVariable = "FAULTLINE_PROVISIONER"
-	tokenVariable       = "FAULTLINE_TOKEN"
-	tokenFileVariable   = "FAULTLINE_TOKEN_FILE"
-)
+// provisionerVariable is the environment of the commands that speak to a provisioner.
+const provisionerVariable = "FAULTLINE_PROVISIONER"
 
 // sendings is how often a request is sent whose answer does not come: its key makes that harmless.
 const sendings = 3
 
 // provisionerClient is the way to a running provisioner.
 type provisionerClient struct {
-	server, tokenFile, caFile string
-	json                      bool
-
-	token  string
-	client *http.Client
+	server, context string
+	json            bool
+	credentials
 }
 
 func (p *provisionerClient) flags(cmd *cobra.Command) {
-	server := os.Getenv(provisionerVariable)
-	if server == "" {
-		server = "http://" + provisioner.DefaultConfig().Control
-	}
 	f := cmd.Flags()
-	f.StringVar(&p.server, "server", server, "the provisioner's control API (environment: "+provisionerVariable+")")
-	f.StringVar(&p.tokenFile, "token-file", os.Getenv(tokenFileVariable), "file that holds the bearer token (environment: "+tokenFileVariable+", or "+tokenVariable+" for the token itself)")
-	f.StringVar(&p.caFile, "ca-file", "", "who vouches for the server's certificate, where this system does not")
+	f.StringVar(&p.server, "server", "", "the provisioner's control API (environment: "+provisionerVariable+"; default the current context's, else "+defaultProvisioner()+")")
+	contextFlag(cmd, &p.context)
 	f.BoolVar(&p.json, "json", false, "print the answer as JSON")
+	p.credentials.flags(cmd)
 }
 
-// open reads the token and makes the client.
-func (p *provisionerClient) open() error {
-	u, err := url.Parse(p.server)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("--server: %q is no http URL", p.server)
+func defaultProvisioner() string { return "http://" + provisioner.DefaultConfig().Control }
+
+// choose finds out which provisioner is meant.
+func (p *provisionerClient) choose() error {
+	to, err := choose(p.server, "--server", os.Getenv(provisionerVariable), provisionerVariable, p.context)
+	switch {
+	case err != nil:
+		return err
+	case to.address != "":
+		p.server = to.address
+	case to.Name == "":
+		p.server = defaultProvisioner()
+	case to.Provisioner == "": // another one than the context's is not acted on by mistake
+		return fmt.Errorf("context %s names no provisioner: faultline context set %s --provisioner URL, or --server URL", to.Name, to.Name)
+	default:
+		p.server = to.Provisioner
 	}
-	p.token = strings.TrimSpace(os.Getenv(tokenVariable))
-	if p.tokenFile != "" {
-		text, err := os.ReadFile(p.tokenFile)
-		if err != nil {
-			return fmt.Errorf("--token-file: %w", err)
-		}
-		p.token = strings.TrimSpace(string(text))
-	}
-	if strings.ContainsFunc(p.token, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
-		return errors.New("the token has blanks or other characters that no token has")
-	}
-	if p.token != "" && u.Scheme == "http" && !access.Loopback(u.Host) {
-		return fmt.Errorf("--server: a token is not sent over plain http to %s: use https, or a tunnel to this machine", u.Host)
-	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	if p.caFile != "" {
-		text, err := os.ReadFile(p.caFile)
-		if err != nil {
-			return fmt.Errorf("--ca-file: %w", err)
-		}
-		pool := x509.NewCertPool()
-		if !pool.AppendCertsFromPEM(text) {
-			return fmt.Errorf("--ca-file: no certificate in %s", p.caFile)
-		}
-		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
-	}
-	// A redirect would take the token, or turn a POST into a GET.
-	p.client = &http.Client{Transport: transport, Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return nil
 }
 
+// connect finds out whom to ask, and how to show who asks.
+func (p *provisionerClient) connect() error {
+	if err := p.choose(); err != nil {
+		return err
+	}
+	return p.open(p.server, "")
+}
+
 func (p *provisionerClient) get(ctx context.Context, path string, into any) error {
-	if err := p.open(); err != nil {
+	if err := p.connect(); err != nil {
 		return err
 	}
 	_, err := p.send(ctx, http.MethodGet, path, "", nil, into)
@@ -124,8 +102,8 @@ func (p *provisionerClient) send(ctx context.Context, method, path, key string, 
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set(rest.HeaderIdempotencyKey, key)
 	}
-	if p.token != "" {
-		r.Header.Set("Authorization", "Bearer "+p.token)
+	if err := bearer.Authorize(r, p.token); err != nil {
+		return nil, err
 	}
 	answer, err := p.client.Do(r)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/faultline-io/faultline/internal/table"
 	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/rest"
 )
@@ -40,7 +41,7 @@ have been on their way for too long. (faultline stuck says from telemetry whose 
 			if p.json {
 				return printJSON(cmd.OutOrStdout(), all)
 			}
-			return showStuckItems(cmd.OutOrStdout(), all)
+			return showStuckItems(table.Safe(cmd.OutOrStdout()), all)
 		},
 	}
 	p.flags(cmd)
@@ -118,7 +119,7 @@ func recoverAuditCommand() *cobra.Command {
 			if p.json {
 				return printJSON(cmd.OutOrStdout(), page)
 			}
-			return showAudit(cmd.OutOrStdout(), page)
+			return showAudit(table.Safe(cmd.OutOrStdout()), page)
 		},
 	}
 	p.flags(cmd)
@@ -134,19 +135,19 @@ func recoverAuditCommand() *cobra.Command {
 }
 
 func showAudit(w io.Writer, page rest.AuditLog) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, e := range page.Entries {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", e.At.Format(time.RFC3339), e.Actor, e.Action, e.Outcome,
+		_, _ = fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\n", e.At.Format(time.RFC3339), e.Actor, e.Action, e.Outcome,
 			strings.Join(nonEmpty(e.AllocationID, e.NodeID, e.Subject), " "))
 		detail := e.Detail
 		if e.Outcome == "done" && e.Before != e.After {
 			detail = e.Before + " → " + e.After
 		}
-		for _, line := range nonEmpty(e.Reason, detail, prefixed("evidence: ", e.Evidence)) {
-			_, _ = fmt.Fprintf(table, "\t  %s\n", strings.Join(strings.Fields(line), " "))
+		for _, line := range nonEmpty(e.Reason, detail, after("evidence: ", e.Evidence)) {
+			_, _ = fmt.Fprintf(columns, "\t  %s\n", strings.Join(strings.Fields(line), " "))
 		}
 	}
-	if err := table.Flush(); err != nil {
+	if err := columns.Flush(); err != nil {
 		return err
 	}
 	if page.Next != "" {
@@ -154,11 +155,4 @@ func showAudit(w io.Writer, page rest.AuditLog) error {
 		return err
 	}
 	return nil
-}
-
-func prefixed(prefix, text string) string {
-	if text == "" {
-		return ""
-	}
-	return prefix + text
 }

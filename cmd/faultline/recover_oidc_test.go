@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/faultline-io/faultline/internal/access/accesstest"
 	"github.com/faultline-io/faultline/internal/service"
-	"github.com/faultline-io/faultline/provisioner/access/accesstest"
 )
 
 // issue is an OpenID Connect issuer for scripts: issue DIR. It leaves its certificate and tokens there, and

@@ -8,7 +8,7 @@ import (
 )
 
 func searchCommand() *cobra.Command {
-	r := reading{}
+	r := reading{ages: true}
 	var severity, layer string
 	var services, attrs []string
 	cmd := &cobra.Command{
@@ -32,7 +32,8 @@ search that would read more than the store allows says how to narrow it.`,
 					q.Set(name, value)
 				}
 			}
-			return r.run(cmd, "/api/v1/search", q)
+			_, err := r.run(cmd, "/api/v1/search", q)
+			return err
 		},
 	}
 	r.flags(cmd, 100, "; 0 prints all")
@@ -40,5 +41,7 @@ search that would read more than the store allows says how to narrow it.`,
 	cmd.Flags().StringVar(&layer, "layer", "", "only records of this layer of the profile")
 	cmd.Flags().StringArrayVar(&services, "service", nil, "only records of this service; may be repeated, any of them")
 	cmd.Flags().StringArrayVar(&attrs, "attr", nil, "only records with name=value among attributes, resource or identifiers; may be repeated, all of them")
+	complete(cmd, "layer", layers()...)
+	complete(cmd, "severity", "trace", "debug", "info", "warn", "error", "fatal")
 	return cmd
 }

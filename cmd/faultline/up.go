@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/faultline-io/faultline/internal/addon"
+	"github.com/faultline-io/faultline/internal/bearer"
 	"github.com/faultline-io/faultline/internal/config"
 	"github.com/faultline-io/faultline/internal/embedded"
 	"github.com/faultline-io/faultline/internal/embedded/engine"
@@ -130,12 +131,20 @@ func up(ctx context.Context, cfg upConfig, file string, out io.Writer) error {
 			return err
 		}
 	}
+	if err := cfg.setUpAccess(); err != nil {
+		return err
+	}
 	parts, err := cfg.parts(dsn, lab)
 	if err != nil {
 		return err
 	}
 	if err := cfg.portsAreFree(ctx, lab); err != nil {
 		return err
+	}
+	if forget, err := bearer.Leave(ctx, cfg.server(), cfg.tokenFile()); err != nil {
+		_, _ = fmt.Fprintf(out, "faultline: %v; say --token-file %s to every command\n", err, cfg.tokenFile())
+	} else {
+		defer func() { _ = forget() }() // the next one that runs here leaves its own
 	}
 	_, _ = fmt.Fprintf(out, "faultline: starting, data in %s\n", cfg.DataDir)
 	err = supervise.Run(ctx, parts, out, func() { cfg.whereToLook(out) })
@@ -190,7 +199,7 @@ func (c upConfig) portsAreFree(ctx context.Context, lab addon.Plan) error {
 func (c upConfig) whereToLook(out io.Writer) {
 	flag := ""
 	if c.Correlator != defaultUpConfig().Correlator {
-		flag = " --server http://" + c.Correlator
+		flag = " --server " + c.server()
 	}
 	recovering := ""
 	if c.RunLab && c.Provisioner.Control == defaultUpConfig().Provisioner.Control {
@@ -198,14 +207,15 @@ func (c upConfig) whereToLook(out io.Writer) {
 			"\n  bin/faultline-lab inject cert_expired a real fault; bin/faultline-lab list names them all"
 	}
 	_, _ = fmt.Fprintf(out, `
-faultline is up. In another terminal:
+faultline is up. In a browser: %[1]s/ui/ (it asks for the token that is in %[7]s). In another terminal:
 
-  bin/faultline list%[2]s                    allocations and their states
-  bin/faultline list%[2]s --state failed     those that failed
+  bin/faultline list%[2]s                    allocations, and whose trouble they are
+  bin/faultline watch%[2]s                   the same, kept in view
+  bin/faultline incidents%[2]s               one cause, its victims
   bin/faultline verdict%[2]s ID              whose fault, with the records that prove it
   bin/faultline timeline%[2]s ID             what happened, in every layer; ID may be any identifier%[6]s
-  curl -s http://%[1]s/api/v1/allocations
+  curl -s -H "Authorization: Bearer $(cat %[7]s)" %[1]s/api/v1/allocations
 
   OTLP goes to %[3]s (gRPC) and http://%[4]s; logs are in %[5]s. Ctrl-C stops everything.
-`, c.Correlator, flag, c.OTLP.GRPC, c.OTLP.HTTP, filepath.Join(c.DataDir, "log"), recovering)
+`, c.server(), flag, c.OTLP.GRPC, c.OTLP.HTTP, filepath.Join(c.DataDir, "log"), recovering, c.tokenFile())
 }

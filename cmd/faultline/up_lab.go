@@ -30,7 +30,7 @@ func (c upConfig) askLab(ctx context.Context, file string, out io.Writer) (addon
 		return addon.Plan{}, err
 	}
 	return addon.Product{
-		Config: file, Data: c.DataDir, OTLP: "http://" + c.OTLP.HTTP, Correlator: "http://" + c.Correlator, Provisioner: addon.Provisioner(c.Provisioner),
+		Config: file, Data: c.DataDir, OTLP: "http://" + c.OTLP.HTTP, Correlator: c.server(), Token: c.tokenFile(), Provisioner: addon.Provisioner(c.Provisioner),
 	}.Ask(ctx, program, "plan")
 }
 

@@ -23,6 +23,7 @@ import (
 
 	"github.com/faultline-io/faultline/api"
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/bearer"
 	"github.com/faultline-io/faultline/internal/embedded"
 	"github.com/faultline-io/faultline/internal/otlpfile"
 	"github.com/faultline-io/faultline/internal/record"
@@ -47,6 +48,7 @@ func TestUp(t *testing.T) {
 	bin := buildPrograms(t)
 	cfg := upTestConfig(t, allocations)
 	run := start(t, bin, cfg)
+	nobodyElseIsAnswered(t, bin, cfg)
 
 	stories := map[string]bool{}
 	killed := false
@@ -93,6 +95,9 @@ func TestUp(t *testing.T) {
 	anyIdentifierLeadsThere(t, cfg, truths[healthy].ID)
 	eachRecordIsReadOnce(t, cfg, truths[killedAfter-4:killedAfter+4], exports)
 	run.stop(t)
+	if token, err := bearer.Token(cfg.server(), ""); err != nil || token != "" {
+		t.Errorf("commands still find a token: %v", err)
+	}
 	sameFromFiles(t, truths, served, exports)
 	everythingIsThereOnce(t, cfg, exports)
 }
@@ -167,6 +172,7 @@ type product struct {
 
 func start(t *testing.T, bin string, cfg upConfig) *product {
 	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where it leaves its token for us
 	text, err := yaml.Marshal(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -313,7 +319,7 @@ func anyIdentifierLeadsThere(t *testing.T, cfg upConfig, allocation string) {
 func sameFromFiles(t *testing.T, truths []truth, served map[string]string, exports []string) {
 	t.Helper()
 	var whole bytes.Buffer
-	a := analysis{json: true}
+	a := analysis{look: look{json: true}}
 	if err := a.run(exports, nil, &whole, &whole); err != nil {
 		t.Fatal(err)
 	}

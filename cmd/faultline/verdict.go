@@ -1,10 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"net/url"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,49 +9,100 @@ import (
 	"github.com/faultline-io/faultline/correlator"
 )
 
+// verdictQuestion is `faultline verdict`.
+type verdictQuestion struct {
+	question
+	explain, history, evidence, markdown, exitCode bool
+}
+
 func verdictCommand() *cobra.Command {
-	cmd := askCommand("verdict", "Which layer owns the trouble of an allocation, and what proves it",
-		func(a correlator.Allocation) any {
-			return api.Verdict{ID: a.ID, State: a.State, Since: a.Since, Verdict: a.Verdict}
+	q := verdictQuestion{}
+	cmd := &cobra.Command{
+		Use:   "verdict ID",
+		Short: "Which layer owns the trouble of an allocation, and what proves it",
+		Long: `Says who owns the trouble of an allocation, why, what to check next, and what is safe to do. ID may be any identifier
+that leads to the allocation: of a workflow, task, claim, request, trace, correlation, node …`,
+		Example: `  faultline verdict a-1
+  faultline verdict gpu-17 --evidence
+  faultline verdict a-1 --markdown | pbcopy
+  faultline verdict a-1 --exit-code >/dev/null || echo "somebody owns it"`,
+		Args:              oneID,
+		ValidArgsFunction: completeIDs(&q.question),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case q.history:
+				return q.tellHistory(cmd, args[0])
+			case q.explain:
+				return q.tellReasons(cmd, args[0])
+			}
+			a, err := q.ask(cmd.Context(), args[0], cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			answer := api.Verdict{ID: a.ID, State: a.State, Since: a.Since, Verdict: a.Verdict}
+			if err := q.show(cmd, q.now(), answer, func() view { return q.view(a) }); err != nil {
+				return err
+			}
+			return q.status(a.Verdict)
 		},
-		func(w io.Writer, a correlator.Allocation) error { return showVerdict(w, a.Verdict) })
-	explain, history := false, false
-	cmd.Flags().BoolVar(&explain, "explain", false, "say what was considered, what was dropped, and by which tie-break")
-	cmd.Flags().BoolVar(&history, "history", false, "list what was said before, each change with what changed it")
-	cmd.MarkFlagsMutuallyExclusive("explain", "history")
-	cmd.MarkFlagsMutuallyExclusive("as-of", "history")
-	plain := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if !explain && !history {
-			return plain(cmd, args)
-		}
-		q := question{server: flagText(cmd, "server"), asOf: flagText(cmd, "as-of"), json: flagText(cmd, "json") == "true"}
-		id, err := q.resolve(cmd.Context(), args[0], cmd.ErrOrStderr())
-		if err != nil {
-			return err
-		}
-		if history {
-			return q.history(cmd, id)
-		}
-		return q.explain(cmd, id)
+	}
+	q.flags(cmd)
+	q.pastFlag(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&q.explain, "explain", false, "say what was considered, what was dropped, and by which tie-break")
+	f.BoolVar(&q.history, "history", false, "list what was said before, each change with what changed it")
+	f.BoolVar(&q.evidence, "evidence", false, "print the records that prove it")
+	f.BoolVar(&q.markdown, "markdown", false, "print Markdown, for the incident's channel")
+	f.BoolVar(&q.exitCode, "exit-code", false, "exit with 0 for none, 10 attributed, 11 contested, 12 undetermined")
+	for _, pair := range [][]string{{"explain", "history", "evidence"}, {"as-of", "history"}, {"markdown", "json"}, {"markdown", "explain"}, {"markdown", "history"}, {"markdown", "output"}, {"exit-code", "history"}} {
+		cmd.MarkFlagsMutuallyExclusive(pair...)
 	}
 	return cmd
 }
 
+func (q *verdictQuestion) view(a correlator.Allocation) view {
+	return view{ids: []string{a.ID}, table: verdictTable(a), people: func(p *page) error {
+		if q.markdown {
+			return writeMarkdown(p.w, a, q.evidence)
+		}
+		p.head(a)
+		p.verdict(a.Verdict, !q.evidence)
+		if q.evidence {
+			p.evidence(a)
+		}
+		return nil
+	}}
+}
+
+// status is the exit status that a verdict is worth.
+func (q *verdictQuestion) status(v correlator.Verdict) error {
+	if !q.exitCode {
+		return nil
+	}
+	return foundOutcome(v.Outcome)
+}
+
 func flagText(cmd *cobra.Command, name string) string { return cmd.Flags().Lookup(name).Value.String() }
 
-func (q *question) history(cmd *cobra.Command, id string) error {
+func (q *verdictQuestion) tellHistory(cmd *cobra.Command, id string) error {
+	id, err := q.resolve(cmd.Context(), id, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
 	var h api.History
 	if err := q.get(cmd.Context(), "/api/v1/allocations/"+url.PathEscape(id)+"/history", &h); err != nil {
 		return err
 	}
-	if q.json {
-		return printJSON(cmd.OutOrStdout(), h)
-	}
-	return showHistory(cmd.OutOrStdout(), h)
+	return q.show(cmd, q.now(), h, func() view {
+		return view{ids: []string{h.ID}, people: func(p *page) error { p.history(h); return nil }}
+	})
 }
 
-func (q *question) explain(cmd *cobra.Command, id string) error {
+func (q *verdictQuestion) tellReasons(cmd *cobra.Command, id string) error {
+	id, err := q.resolve(cmd.Context(), id, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
 	path := "/api/v1/allocations/" + url.PathEscape(id) + "/reasoning"
 	if q.asOf != "" {
 		path += "?as_of=" + url.QueryEscape(q.asOf)
@@ -63,69 +111,17 @@ func (q *question) explain(cmd *cobra.Command, id string) error {
 	if err := q.get(cmd.Context(), path, &r); err != nil {
 		return err
 	}
-	out := cmd.OutOrStdout()
-	if q.json {
-		return printJSON(out, r)
-	}
-	if err := showHead(out, correlator.Allocation{ID: r.ID, State: r.State, Since: r.Since}); err != nil {
+	a := correlator.Allocation{ID: r.ID, State: r.State, Since: r.Since, Verdict: r.Verdict.Verdict}
+	err = q.show(cmd, q.now(), r, func() view {
+		return view{ids: []string{r.ID}, table: verdictTable(a), people: func(p *page) error {
+			p.head(a)
+			p.verdict(a.Verdict, true)
+			p.reasoning(r.Reasoning)
+			return nil
+		}}
+	})
+	if err != nil {
 		return err
 	}
-	if err := showVerdict(out, r.Verdict.Verdict); err != nil {
-		return err
-	}
-	return showReasoning(out, r.Reasoning)
-}
-
-// showHistory prints what was said of an allocation, oldest first.
-func showHistory(w io.Writer, h api.History) error {
-	for _, r := range h.Revisions {
-		v := r.Assessment.Verdict
-		_, _ = fmt.Fprintf(w, "%s  %s. %s\n", r.JudgedAt, v.Outcome, v.Explanation)
-		if len(r.Differs) > 0 {
-			_, _ = fmt.Fprintf(w, "    changed: %s\n", strings.Join(r.Differs, "; "))
-		}
-		switch r.Why {
-		case correlator.BecauseFirst:
-			_, _ = fmt.Fprintf(w, "    the first verdict, by rules %s\n", v.RulesVersion)
-		case correlator.BecauseTime:
-			_, _ = fmt.Fprintf(w, "    nothing arrived; time passed\n")
-		case correlator.BecauseRules:
-			_, _ = fmt.Fprintf(w, "    other rules: %s\n", v.RulesVersion)
-		}
-		for _, a := range r.ChangedBy {
-			_, _ = fmt.Fprintf(w, "    by %s  %s\n", a.Ref, a.Summary)
-		}
-	}
-	_, err := fmt.Fprintf(w, "%d verdicts on %s\n", len(h.Revisions), h.ID)
-	return err
-}
-
-// showReasoning prints how a verdict came about, trouble by trouble.
-func showReasoning(w io.Writer, why correlator.Reasoning) error {
-	for _, d := range why.Troubles {
-		_, _ = fmt.Fprintf(w, "\n  trouble: %s (%s, %s … %s)\n", d.Trouble, d.Kind, d.From, d.At)
-		if d.Owes != "" {
-			_, _ = fmt.Fprintf(w, "    owed by: %s\n", d.Owes)
-		}
-		_, _ = fmt.Fprintf(w, "    ruling: %s\n", strings.Join(nonEmpty(d.Ruling, d.Because), ", "))
-		for _, c := range d.Considered {
-			mark := "✗"
-			if c.Kept {
-				mark = "✓"
-			}
-			_, _ = fmt.Fprintf(w, "    %s %s · %s.%s · %s, %s · since %s\n        %s\n", mark, c.Rule, c.Layer, c.Mechanism, c.Weight, c.Directness, c.Onset, c.Summary)
-			if c.Because != "" {
-				word := "lost by: "
-				if c.Kept {
-					word = "kept: "
-				}
-				_, _ = fmt.Fprintf(w, "        %s%s\n", word, c.Because)
-			}
-			_, _ = fmt.Fprintf(w, "        evidence: %s\n", clipList(c.Evidence, 6))
-		}
-	}
-	if len(why.Troubles) == 0 {
-		_, _ = fmt.Fprintln(w, "\n  no trouble was found: everything that was owed came about, or is not due yet")
-	}
-	return nil
+	return q.status(a.Verdict)
 }

@@ -81,12 +81,12 @@ func TestVerdictExplainsAndRemembers(t *testing.T) {
 			}
 		}
 	}
-	f([]string{"verdict: attributed", "CERT"}, "verdict", "k-1")
+	f([]string{"  owner        CERT", "attributed, low confidence"}, "verdict", "k-1")
 	f([]string{"trouble: task k-1 (prepare) was never claimed", "ruling: attributed", "✓ cert.expired"}, "verdict", "k-1", "--explain")
 	f([]string{`"reasoning"`, `"considered"`}, "verdict", "a-1", "--explain", "--json")
 	f([]string{"2026-03-02T10:00:00Z  none.", "the first verdict", "2026-03-02T11:00:00Z  attributed.", "outcome: none → attributed", "2 verdicts on a-1"}, "verdict", "a-1", "--history")
 	f([]string{`"differs"`}, "verdict", "a-1", "--history", "--json")
-	f([]string{"CERT.expired", "1 victim: a-1"}, "incidents")
+	f([]string{"CERT.expired", "1 victim     a-1"}, "incidents", "--details")
 	f([]string{"0 stuck"}, "stuck")
 	f([]string{"0 views drift"}, "drift")
 }

@@ -61,7 +61,7 @@ func (g *linkGraph) keySources(ctx context.Context, of identity.Key, keys []iden
 			continue
 		}
 		out = append(out, &source{condition: "filter_keys", where: where, params: params{
-			"keys": texts(part), "kind": of.Kind.String(), "id": of.ID, "since": nanos(while.From), "until": nanos(while.To),
+			"keys": texts(part), "kind": of.Kind.String(), "id": plain(of.ID), "since": nanos(while.From), "until": nanos(while.To),
 		}})
 	}
 	return out, nil
@@ -90,7 +90,7 @@ func (g *linkGraph) nodeSource(ctx context.Context, of identity.Key, node string
 		return nil, err
 	}
 	return &source{condition: "filter_node_while", where: where, params: params{
-		"node": node, "kind": of.Kind.String(), "id": of.ID, "since": nanos(while.From), "until": nanos(while.To),
+		"node": plain(node), "kind": of.Kind.String(), "id": plain(of.ID), "since": nanos(while.From), "until": nanos(while.To),
 	}}, nil
 }
 
@@ -189,7 +189,7 @@ func (g *linkGraph) ofNode(ctx context.Context, of identity.Key) ([]*source, err
 // minutesOf gives the minutes between which an allocation's own records lie, as parameters; known is false, and
 // they are all minutes, where no record was written down as the allocation's.
 func (l *Reader) minutesOf(ctx context.Context, allocation string) (minutes params, known bool, err error) {
-	rows, err := l.query(ctx, "allocation_known", params{"id": allocation})
+	rows, err := l.query(ctx, "allocation_known", params{"id": plain(allocation)})
 	if err != nil {
 		return nil, false, err
 	}

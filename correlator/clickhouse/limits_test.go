@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/faultline-io/faultline/api"
+	"github.com/faultline-io/faultline/api/problem"
 	"github.com/faultline-io/faultline/collector/clickhouseexporter"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/correlator/query"
@@ -85,7 +86,7 @@ func TestLimitsOfASearch(t *testing.T) {
 			if !errors.As(err, &much) || much.Error() != "an answer takes more "+c.says+narrow {
 				t.Fatalf("%v", err)
 			}
-			want := api.Problem{Title: "the question reads too much", Status: http.StatusUnprocessableEntity, Detail: much.Error()}
+			want := problem.New(problem.TooMuch, much.Error())
 			if diff := cmp.Diff(want, body); diff != "" || status != want.Status {
 				t.Errorf("%d, -want +got:\n%s", status, diff)
 			}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -32,20 +34,29 @@ type Reader struct {
 	conn    driver.Conn
 	profile *profile.Profile
 	limits  Limits
-	words   []string // see WithWords
+	pattern string // see WithWords
+	replica string // see WithReplica
+	said    *saidAt
 
 	cache *durationCache
 }
 
 // New reads from an open store; profile says which identifiers stand in a record.
 func New(conn driver.Conn, p *profile.Profile) *Reader {
-	return &Reader{conn: conn, profile: p, limits: DefaultLimits(), cache: &durationCache{}}
+	return &Reader{conn: conn, profile: p, limits: DefaultLimits(), cache: &durationCache{}, said: &saidAt{}}
 }
 
 // WithWords gives a reader that reads what belongs to nobody and holds one of these words, in lower case, whatever its severity is.
 func (l *Reader) WithWords(words []string) *Reader {
 	out := *l
-	out.words = words
+	out.pattern = anyOf(words)
+	return &out
+}
+
+// WithReplica gives a reader that writes verdicts under a replica's name.
+func (l *Reader) WithReplica(name string) *Reader {
+	out := *l
+	out.replica = name
 	return &out
 }
 
@@ -111,21 +122,34 @@ func (l *Reader) recordSet(ctx context.Context, allocation string, asOf int64) (
 	if asOf != 0 {
 		until = asOf
 	}
-	c := newClosure(l, allocation, until)
-	if err := c.follow(ctx, []identity.Key{{Kind: identity.Allocation, ID: allocation}}); err != nil {
-		return nil, err
+	c, s := newClosure(l, allocation, until), &query.RecordSet{}
+	// What leads to it, what was stamped with it, and how late it is are asked at once.
+	begun := parallel[[]*record.Record]{
+		func(ctx context.Context) ([]*record.Record, error) {
+			return nil, c.follow(ctx, []identity.Key{{Kind: identity.Allocation, ID: allocation}})
+		},
+		func(ctx context.Context) ([]*record.Record, error) {
+			asked, _, err := l.minutesOf(ctx, allocation)
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(asked, params{"allocation": plain(allocation), "as_of": moment(until), "most": maxRecords})
+			return l.records(ctx, "events_of_allocation", asked)
+		},
+		func(ctx context.Context) (_ []*record.Record, err error) {
+			s.Now, err = l.newest(ctx)
+			return nil, err
+		},
+		func(ctx context.Context) (_ []*record.Record, err error) {
+			s.Durations, err = l.durations(ctx, asOf)
+			return nil, err
+		},
 	}
-	s := &query.RecordSet{Links: c.links}
-	asked, _, err := l.minutesOf(ctx, allocation)
+	own, err := begun.run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(asked, params{"allocation": allocation, "as_of": moment(until), "most": maxRecords})
-	own, err := l.records(ctx, "events_of_allocation", asked)
-	if err != nil {
-		return nil, err
-	}
-	s.Records = own
+	s.Links, s.Records = c.links, own[1]
 	if keys := c.keys(); len(keys) > 0 {
 		late, err := l.late(ctx, keys, allocation, until)
 		if err != nil {
@@ -136,61 +160,47 @@ func (l *Reader) recordSet(ctx context.Context, allocation string, asOf int64) (
 	if len(s.Records) == 0 {
 		return nil, query.ErrUnknown
 	}
-	if s.Now, err = l.newest(ctx); err != nil {
+	around, err := l.surroundings(c, s, asOf).run(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if s.Durations, err = l.durations(ctx, asOf); err != nil {
-		return nil, err
-	}
+	s.Records = unique(slices.Concat(append([][]*record.Record{s.Records}, around...)...))
+	return s, nil
+}
+
+// surroundings ask for what was said around an allocation's own records: by its nodes, and by whom nobody is.
+func (l *Reader) surroundings(c *closure, s *query.RecordSet, asOf int64) (all parallel[[]*record.Record]) {
 	from, to := l.window(s, asOf)
-	held := c.held()
-	for _, i := range held {
-		from, to = min(from, max(i.From, from-longest)-int64(around)), max(to, min(i.To, s.Now, until)+int64(around))
+	for _, i := range c.held() {
+		from, to = min(from, max(i.From, from-longest)-int64(around)), max(to, min(i.To, s.Now, c.asOf)+int64(around))
+	}
+	ask := func(query string, p params) {
+		p["as_of"] = moment(c.asOf)
+		all = append(all, func(ctx context.Context) ([]*record.Record, error) { return l.records(ctx, query, p) })
 	}
 	for _, node := range l.nodes(c.nodes(), s.Records) {
-		for _, query := range []string{"events_of_node", "last_of_node"} {
-			p := params{"node": node, "from": moment(from), "as_of": moment(until)}
-			if query == "events_of_node" {
-				p["allocation"], p["to"], p["most"] = allocation, moment(to), maxRecords
-			}
-			more, err := l.records(ctx, query, p)
-			if err != nil {
-				return nil, err
-			}
-			s.Records = append(s.Records, more...)
-		}
+		ask("events_of_node", params{"node": plain(node), "from": moment(from), "to": moment(to), "allocation": plain(c.allocation), "most": maxRecords})
+		ask("last_of_node", params{"node": plain(node), "from": moment(from)})
 	}
-	for _, query := range []string{"context", "heartbeats", "rollouts"} {
-		p := params{"from": moment(from), "to": moment(to), "as_of": moment(until), "most": maxContext}
-		switch query {
-		case "context":
-			bindWords(p, l.words)
-		case "rollouts":
-			p["from"] = moment(from - int64(rolloutsBefore))
-		}
-		more, err := l.records(ctx, query, p)
-		if err != nil {
-			return nil, err
-		}
-		s.Records = append(s.Records, more...)
-	}
-	s.Records = unique(s.Records)
-	return s, nil
+	ask("context", params{"from": moment(from), "to": moment(to), "most": maxContext, "words": plain(l.pattern)})
+	ask("heartbeats", params{"from": moment(from), "to": moment(to), "most": maxContext})
+	ask("rollouts", params{"from": moment(from - int64(rolloutsBefore)), "to": moment(to), "most": maxContext})
+	return all
 }
 
 // rolloutsBefore is how long before a story's first record a rollout may be cited.
 const rolloutsBefore = 3 * time.Hour
 
-// searchedAtOnce is how many words the engine looks for in one pass.
-const searchedAtOnce = 255
-
-// bindWords puts the words into the three lists that context.sql has. What is beyond is not looked for, which a test of the rules
-// holds off.
-func bindWords(p params, words []string) {
-	for _, name := range []string{"words", "words_2", "words_3"} {
-		n := min(len(words), searchedAtOnce)
-		p[name], words = list(words[:n]), words[n:]
+// anyOf is a regular expression that finds any of some words, whatever their case; "" of none.
+func anyOf(words []string) string {
+	if len(words) == 0 {
+		return ""
 	}
+	quotes := make([]string, len(words))
+	for i, w := range words {
+		quotes[i] = regexp.QuoteMeta(w)
+	}
+	return "(?i)" + strings.Join(quotes, "|")
 }
 
 // nodes are those that links name, and those that the allocation's records do: a task says where it is done, and binds nobody to it.
@@ -210,7 +220,7 @@ func (l *Reader) late(ctx context.Context, keys []identity.Key, allocation strin
 	if err != nil || where.empty() {
 		return nil, err
 	}
-	p := params{"keys": texts(keys), "allocation": allocation, "as_of": moment(asOf), "most": maxRecords}
+	p := params{"keys": texts(keys), "allocation": plain(allocation), "as_of": moment(asOf), "most": maxRecords}
 	rows, err := l.run(ctx, "events_by_keys", choice{Located: where.bind(p)}, p, nil)
 	if err != nil {
 		return nil, err
@@ -271,7 +281,7 @@ func (l *Reader) newest(ctx context.Context) (int64, error) {
 
 // List implements query.Reader.
 func (l *Reader) List(ctx context.Context, q query.ListQuery) ([]query.Listed, error) {
-	rows, err := l.query(ctx, "list", params{"state": q.State, "most": q.Limit})
+	rows, err := l.query(ctx, "list", params{"state": plain(q.State), "most": q.Limit})
 	if err != nil {
 		return nil, fmt.Errorf("list allocations: %w", err)
 	}

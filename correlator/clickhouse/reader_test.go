@@ -29,6 +29,7 @@ import (
 	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/embedded/embeddedtest"
+	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/otlpfile"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/record"
@@ -165,6 +166,9 @@ func compare(t *testing.T, p *profile.Profile, file, store query.Store) {
 		if d := cmp.Diff(asJSON(want), asJSON(got)); d != "" {
 			t.Errorf("%s: file (-) and store (+) differ:\n%s", one.ID, d)
 		}
+		if d := cmp.Diff(asJSON(got), asJSON(keptAnswer(t, p, store.(*clickhouse.Reader), got))); d != "" {
+			t.Errorf("%s: judged (-) and put together of what was kept (+) differ:\n%s", one.ID, d)
+		}
 	}
 }
 
@@ -227,7 +231,19 @@ func TestResolveAnyIdentifier(t *testing.T) {
 			t.Errorf("%q: %v %v", id, got, err)
 		}
 	}
-	if _, err := l.RecordSet(t.Context(), "nobody", 0); !errors.Is(err, query.ErrUnknown) {
-		t.Error(err)
+	// What looks like an escape of a parameter's text is the text itself: a\x2d1 is not a-1.
+	for _, id := range []string{"nobody", `\`, `a-1\`, `a\x2d1`, `\a-1`} {
+		if _, err := l.RecordSet(t.Context(), id, 0); !errors.Is(err, query.ErrUnknown) {
+			t.Errorf("%s: %v", id, err)
+		}
+		if got, err := l.History(t.Context(), id, 10); err != nil || len(got) > 0 {
+			t.Errorf("%s: %v %v", id, got, err)
+		}
+		if got, err := l.List(t.Context(), query.ListQuery{State: id, Limit: 10}); err != nil || len(got) > 0 {
+			t.Errorf("%s: %v %v", id, got, err)
+		}
+		for e, err := range l.Events(t.Context(), query.Selection{Key: identity.Key{Kind: identity.Allocation, ID: id}}, query.Beginning()) {
+			t.Errorf("%s: %v %v", id, e, err)
+		}
 	}
 }

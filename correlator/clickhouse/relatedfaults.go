@@ -17,7 +17,7 @@ func (l *Reader) RelatedFaults(ctx context.Context, c incident.Cause, asOf int64
 		asOf = forever
 	}
 	words := fmt.Sprintf("%q:%q,%q:%q", "layer", c.Layer, "mechanism", c.Mechanism) // as an occurrence is written
-	revisions, err := l.revisions(ctx, "related_faults", params{"from": moment(c.From), "as_of": moment(asOf), "words": words, "most": maxRelated})
+	revisions, err := l.revisions(ctx, "related_faults", params{"from": moment(c.From), "as_of": moment(asOf), "words": plain(words), "most": maxRelated})
 	if err != nil {
 		return nil, fmt.Errorf("read related faults of %s.%s: %w", c.Layer, c.Mechanism, err)
 	}

@@ -42,8 +42,21 @@ var ceilings = map[string]ceiling{
 	"locate":               {2_048, 50_000},
 	"history":              {256, 200_000},
 	"last_assessments":     {512, 400_000}, // of two
+	"supplement":           {128, 20_000},
+	"events_placed":        {1_024, 400_000},
+	"labels_of":            {256, 20_000},
+	"kinds_of":             {6_000, 200_000},
+	"occupancy_of":         {4_096, 400_000},
 	// All of a small table, by what they ask.
 	"examined":          {1_000, 20_000},
+	"heads":             {6_000, 200_000},
+	"sources_heard":     {200, 10_000},
+	"sources_figures":   {103_000, 12_000_000}, // all that came in five minutes
+	"providers":         {103_000, 12_000_000}, // a stretch of time
+	"labels":            {2_000, 100_000},
+	"said_last":         {1_000, 800_000},
+	"said_marks":        {2_000, 200_000},
+	"said_since":        {2_000, 800_000},
 	"related_faults":    {1_000, 800_000},
 	"list":              {2_000, 50_000},
 	"newest":            {200, 5_000},
@@ -95,6 +108,19 @@ func everyStatement(t *testing.T, m *meter, store *clickhouse.Reader) {
 	must(t, store.Write(ctx, said))
 	must(t, store.AddDurations(ctx, steps))
 	must(t, store.Renew(ctx, "r-1", began))
+	var placed []correlator.Placed
+	var kept []correlator.Supplement
+	for i := range 1000 {
+		one := correlator.Supplement{ID: fmt.Sprintf("a-%d", i), JudgedAt: correlator.Time(began)}
+		one.Verdict.RulesVersion = correlator.RulesVersion
+		kept = append(kept, one)
+	}
+	must(t, store.WriteSupplements(ctx, kept))
+	own, err := store.Stamped(ctx, "a-500")
+	must(t, err)
+	for _, r := range own[:5] {
+		placed = append(placed, correlator.Placed{Time: r.Time, Source: r.Service, Key: r.Key()[:12], Stamped: "a-500", OnNode: "n-500"})
+	}
 	asOf := at.Add(time.Hour).UnixNano()
 	sum := md5.Sum([]byte("t-501-2")) //nolint:gosec // a made-up id
 
@@ -115,12 +141,32 @@ func everyStatement(t *testing.T, m *meter, store *clickhouse.Reader) {
 			_, err := store.RelatedFaults(ctx, incident.Cause{Layer: "node_agent", Mechanism: "silent", From: began - 1, To: asOf}, asOf)
 			return err
 		},
-		"durations": func() error { _, err := store.Durations(ctx, asOf); return err },
-		"backlog":   func() error { _, err := store.Backlog(ctx, began, 100); return err },
-		"judged":    func() error { _, err := store.Judged(ctx, time.Minute); return err },
-		"now":       func() error { _, err := store.Now(ctx); return err },
-		"live":      func() error { _, err := store.Live(ctx, time.Minute); return err },
-		"mark":      func() error { _, err := store.Mark(ctx); return err },
+		"heads": func() error {
+			_, err := store.Heads(ctx, 0, 10)
+			if err == nil {
+				_, err = store.Heads(ctx, began, 10)
+			}
+			return err
+		},
+		"labels":         func() error { _, err := store.LabelsSince(ctx, 0); return err },
+		"labels since":   func() error { _, err := store.LabelsSince(ctx, began); return err },
+		"labels of":      func() error { _, err := store.LabelsOf(ctx, "a-500"); return err },
+		"said":           func() error { _, err := store.LastSaid(ctx, 10_000); return err },
+		"said since":     func() error { _, err := store.SaidSince(ctx, began, 1000); return err },
+		"kinds":          func() error { _, err := store.KindsOf(ctx, "w-501"); return err },
+		"a node":         func() error { _, err := store.Node(ctx, "n-500"); return err },
+		"sources":        func() error { _, err := store.SourcesHeard(ctx); return err },
+		"figures":        func() error { _, err := store.SourceFigures(ctx, time.Minute); return err },
+		"providers":      func() error { _, err := store.CompareProviders(ctx, began, asOf); return err },
+		"said marks":     func() error { _, err := store.SaidMarks(ctx, began); return err },
+		"supplement":     func() error { _, _, err := store.Supplement(ctx, "a-500"); return err },
+		"what is placed": func() error { _, err := store.Placed(ctx, placed); return err },
+		"durations":      func() error { _, err := store.Durations(ctx, asOf); return err },
+		"backlog":        func() error { _, err := store.Backlog(ctx, began, 100); return err },
+		"judged":         func() error { _, err := store.Judged(ctx, time.Minute); return err },
+		"now":            func() error { _, err := store.Now(ctx); return err },
+		"live":           func() error { _, err := store.Live(ctx, time.Minute); return err },
+		"mark":           func() error { _, err := store.Mark(ctx); return err },
 		"layer's services": func() error {
 			_, err := (&query.Service{Store: store}).Search(ctx, query.Query{Layer: "workflow", Text: "begun", From: began, To: asOf}, "", 10)
 			return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -22,12 +23,12 @@ func (l *Reader) Write(ctx context.Context, revisions []correlator.Revision) err
 	if len(revisions) == 0 {
 		return nil
 	}
-	batch, err := l.conn.PrepareBatch(ctx, "INSERT INTO verdicts (allocation_id, as_of, rules_version, outcome, layer, mechanism, answer, ingested_time)")
+	batch, err := l.conn.PrepareBatch(ctx, "INSERT INTO verdicts (allocation_id, as_of, rules_version, outcome, layer, mechanism, answer, ingested_time, replica)")
 	if err != nil {
 		return fmt.Errorf("write verdicts: %w", err)
 	}
 	defer func() { _ = batch.Close() }()
-	now := time.Now().UTC()
+	now := l.said.next(time.Now())
 	for _, c := range revisions {
 		answer, err := json.Marshal(c)
 		if err != nil {
@@ -37,7 +38,7 @@ func (l *Reader) Write(ctx context.Context, revisions []correlator.Revision) err
 		if len(v.Faults) > 0 {
 			layer, mechanism = v.Faults[0].Layer, v.Faults[0].Mechanism
 		}
-		if err := batch.Append(c.ID, time.Unix(0, int64(c.JudgedAt)).UTC(), v.RulesVersion, v.Outcome, layer, mechanism, string(answer), now); err != nil {
+		if err := batch.Append(c.ID, time.Unix(0, int64(c.JudgedAt)).UTC(), v.RulesVersion, v.Outcome, layer, mechanism, string(answer), now, l.replica); err != nil {
 			return fmt.Errorf("write verdict of %s: %w", c.ID, err)
 		}
 	}
@@ -45,6 +46,19 @@ func (l *Reader) Write(ctx context.Context, revisions []correlator.Revision) err
 		return fmt.Errorf("write %d verdicts: %w", len(revisions), err)
 	}
 	return nil
+}
+
+// saidAt gives times at which one replica says something: they rise, whatever its clock does, as whoever follows it relies on.
+type saidAt struct{ last atomic.Int64 }
+
+func (s *saidAt) next(now time.Time) time.Time {
+	for {
+		last := s.last.Load()
+		at := max(now.UnixNano(), last+1)
+		if s.last.CompareAndSwap(last, at) {
+			return time.Unix(0, at).UTC()
+		}
+	}
 }
 
 // Assessments implements live.VerdictHistory.
@@ -84,7 +98,7 @@ func (l *Reader) examined(ctx context.Context) (n uint64, err error) {
 
 // History implements live.VerdictHistory.
 func (l *Reader) History(ctx context.Context, allocation string, most int) ([]correlator.Revision, error) {
-	revisions, err := l.revisions(ctx, "history", params{"allocation": allocation, "most": most})
+	revisions, err := l.revisions(ctx, "history", params{"allocation": plain(allocation), "most": most})
 	if err != nil {
 		return nil, fmt.Errorf("read history of %s: %w", allocation, err)
 	}

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -200,6 +202,9 @@ func (s *Service) judgeOne(t turn) {
 	}
 	r, changed := correlator.Revise(w.assessment, assessment, arrived)
 	w.assessment = &assessment
+	if changed || judged.Moved {
+		s.keep(judged, assessment, begun)
+	}
 	for _, f := range assessment.Verdict.Findings {
 		if f.Kind == "rule_disabled" && changed {
 			s.metrics.panics.WithLabelValues(f.Rule).Inc()
@@ -224,6 +229,19 @@ func (s *Service) judgeOne(t turn) {
 	}
 }
 
+// keep notes what is left behind of a judgement, for those who show the allocation.
+func (s *Service) keep(judged Judged, assessment correlator.Assessment, at time.Time) {
+	if s.from.Supplements == nil || len(s.pendingSupplements) >= maxPendingRevisions {
+		return
+	}
+	kept, ok := judged.Supplement(assessment.Verdict)
+	if !ok {
+		kept = correlator.Supplement{ID: assessment.ID} // none, rather than one that holds no more: rules without a version are nobody's
+	}
+	kept.JudgedAt = correlator.Time(at.UnixNano())
+	s.pendingSupplements[kept.ID] = kept
+}
+
 // safely judges; a mistake of ours in one allocation is not the others' end.
 func (s *Service) safely(id string) (judged Judged, ok bool) {
 	defer func() {
@@ -244,8 +262,17 @@ func (s *Service) write(ctx context.Context, _ time.Time) error {
 		}
 		s.pendingRevisions = nil
 	}
+	if len(s.pendingSupplements) > 0 {
+		if err := s.from.Supplements.WriteSupplements(ctx, slices.Collect(maps.Values(s.pendingSupplements))); err != nil {
+			return err
+		}
+		clear(s.pendingSupplements)
+	}
 	if err := s.file(ctx); err != nil {
 		return err
+	}
+	if s.from.Written != nil && len(s.metrics.waiting) > 0 {
+		s.from.Written()
 	}
 	now := s.now()
 	for _, since := range s.metrics.waiting {

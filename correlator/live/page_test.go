@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/faultline-io/faultline/internal/config"
+	"github.com/faultline-io/faultline/internal/doctest"
 	"github.com/faultline-io/faultline/internal/profile"
 )
 
@@ -67,6 +68,16 @@ func TestThePageListsTheMetrics(t *testing.T) {
 	} else if want != string(text) {
 		t.Error("docs/judging.md is not what the metrics say (go test ./correlator/live -run Page -update)")
 	}
+}
+
+func TestMetricsAreDocumented(t *testing.T) {
+	p, err := profile.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &doctest.Registry{}
+	newMetrics(r, p)
+	doctest.Metrics(t, "../../docs/metrics.md", "judging", *update, r.Taken...)
 }
 
 // The configuration on the page is the default.

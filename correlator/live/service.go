@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,22 +28,25 @@ type Service struct {
 	metrics *metrics
 
 	// Run's goroutine alone touches these.
-	set              *WorkingSet
-	partitioner      *partitioner
-	follow           *follower
-	queue            *queue
-	published        map[string]*published // by allocation
-	pendingRevisions []correlator.Revision
-	pendingDurations []correlator.CompletedStep
-	faults           *incident.FaultIndex
-	loader           *loader
-	watermark        *watermark
+	set                *WorkingSet
+	partitioner        *partitioner
+	follow             *follower
+	queue              *queue
+	published          map[string]*published // by allocation
+	pendingRevisions   []correlator.Revision
+	pendingSupplements map[string]correlator.Supplement // by allocation
+	pendingDurations   []correlator.CompletedStep
+	faults             *incident.FaultIndex
+	loader             *loader
+	watermark          *watermark
 
 	began                            time.Time // when following began, by the store's clock
 	since                            int64     // up to which time of arrival others had judged when this process began
 	judged                           int64     // up to which it has, as it said last
 	leased, adopted, counted, learnt time.Time
 	failing                          bool
+
+	looked atomic.Int64 // when the last look ended well, Unix nanoseconds; when this was made before the first
 }
 
 // published is the last assessment that was written of an allocation.
@@ -58,20 +63,21 @@ type published struct {
 // New gives a service; Run starts it. Its metrics go to reg.
 func New(cfg Config, from Sources, p *profile.Profile, rules []correlator.Rule, log *slog.Logger, reg prometheus.Registerer) *Service {
 	if cfg.Replica == "" {
-		cfg.Replica = name()
+		cfg.Replica = Name()
 	}
 	s := &Service{
 		cfg: cfg, from: from, profile: p, log: log, now: time.Now, metrics: newMetrics(reg, p), partitioner: newPartitioner(cfg.Replica), queue: newQueue(),
-		published: map[string]*published{}, faults: incident.NewFaultIndex(), loader: newLoader(from.Reader), watermark: newWatermark(),
+		published: map[string]*published{}, pendingSupplements: map[string]correlator.Supplement{}, faults: incident.NewFaultIndex(), loader: newLoader(from.Reader), watermark: newWatermark(),
 	}
+	s.looked.Store(s.now().UnixNano())
 	bounds := DefaultBounds()
 	bounds.Total, bounds.Mine = cfg.Records, s.partitioner.mine
 	s.set = NewWorkingSet(p, rules, bounds)
 	return s
 }
 
-// name is unique enough for a replica that was given none.
-func name() string {
+// Name is unique enough for a replica that was given none.
+func Name() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "correlator"
@@ -139,6 +145,9 @@ func (s *Service) step(ctx context.Context) {
 
 // report logs a failure once, and its end.
 func (s *Service) report(ctx context.Context, err error) {
+	if err == nil {
+		s.looked.Store(s.now().UnixNano())
+	}
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
@@ -151,6 +160,17 @@ func (s *Service) report(ctx context.Context, err error) {
 		s.failing = false
 		s.log.Info("judging goes on")
 	}
+}
+
+// stopped is how long after its last look judging counts as stopped: three looks that hang.
+const stopped = 3 * atMost
+
+// Check is an error where judging has stopped.
+func (s *Service) Check(context.Context) error {
+	if quiet := s.now().Sub(time.Unix(0, s.looked.Load())); quiet > stopped {
+		return fmt.Errorf("has stopped: the last look that ended well was %s ago", quiet.Round(time.Second))
+	}
+	return nil
 }
 
 func (s *Service) drop(id string) {

@@ -15,6 +15,10 @@ type Sources struct {
 	Membership Membership
 	Backlog    Backlog
 	Durations  DurationStore // nil: the profile's budgets alone say what is late
+	// Supplements may be nil: then nothing is kept but revisions.
+	Supplements query.Supplements
+	// Written is called after something was written; it may be nil.
+	Written func()
 	// StartTimes may be nil: then the record set is read of each allocation that nobody is heard to request.
 	StartTimes StartTimes
 }

@@ -48,6 +48,8 @@ type entry struct {
 	events  []*correlator.Event
 	arrived []*correlator.Event // since the last judgement
 	heard   int64               // the newest time of arrival
+	foreign []*correlator.Event // stamped with it, and not its own
+	moved   bool                // see Judged.Moved
 	begun   bool                // its beginning is here
 	judged  int64               // the newest time of arrival of anything, when it was last judged
 }
@@ -143,6 +145,9 @@ func (w *WorkingSet) Ahead() map[string]int {
 
 // place puts an event where it belongs.
 func (w *WorkingSet) place(e *correlator.Event) {
+	if id := e.StampedAllocation(); id != e.Allocation {
+		w.noteMoved(e, id)
+	}
 	if e.Allocation == "" {
 		w.keepUnattributed(e)
 		return
@@ -169,6 +174,16 @@ func (w *WorkingSet) place(e *correlator.Event) {
 		return
 	}
 	f.events = append(f.events, e)
+}
+
+// noteMoved notes that an event is not whose its stamp says.
+func (w *WorkingSet) noteMoved(e *correlator.Event, stamped string) {
+	if f := w.entries[stamped]; f != nil && !slices.Contains(f.foreign, e) {
+		f.foreign, f.moved = append(f.foreign, e), true
+	}
+	if f := w.entries[e.Allocation]; f != nil {
+		f.moved = true
+	}
 }
 
 // remove takes an event away from where it was placed.

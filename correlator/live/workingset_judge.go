@@ -11,7 +11,10 @@ type Judged struct {
 	Assessment correlator.Assessment
 	Arrived    []*correlator.Event        // since it was last judged
 	Completed  []correlator.CompletedStep // its steps that came to their proper end, also those of earlier judgements
-	Waits      bool                       // a deadline has passed, and the record that met it may still be under way: judge again when that has settled
+	// Supplement gives what is to be kept beside a verdict on it, before anything else is judged; ok is false where that is too much.
+	Supplement func(v correlator.Verdict) (s correlator.Supplement, ok bool)
+	Moved      bool // what is read of its records is not as they were stamped, since it was last judged
+	Waits      bool // a deadline has passed, and the record that met it may still be under way: judge again when that has settled
 }
 
 // Judge gives the assessment of an allocation. What was observed until the watermark (0: ever) is here or never comes: a
@@ -21,7 +24,11 @@ func (w *WorkingSet) Judge(allocation string, watermark int64) (out Judged, ok b
 	if f == nil {
 		return Judged{}, false
 	}
+	moved := f.moved
+	f.moved = false
 	own := w.resolveAgain(allocation, f)
+	moved = moved || f.moved
+	f.moved = false
 	if len(own) == 0 {
 		delete(w.entries, allocation)
 		return Judged{}, false
@@ -42,14 +49,19 @@ func (w *WorkingSet) Judge(allocation string, watermark int64) (out Judged, ok b
 		}
 	}
 	f.judged = w.high
-	return Judged{s, arrived, c.CompletedSteps(), c.Waits()}, true
+	return Judged{
+		Assessment: s, Arrived: arrived, Completed: c.CompletedSteps(), Waits: c.Waits(), Moved: moved,
+		Supplement: func(v correlator.Verdict) (correlator.Supplement, bool) { return c.Supplement(v, f.foreign) },
+	}, true
 }
 
 // resolveAgain keeps the events that are still the allocation's by all that is known now, and places the others anew.
 func (w *WorkingSet) resolveAgain(allocation string, f *entry) []*correlator.Event {
 	own := make([]*correlator.Event, 0, len(f.events))
 	for _, e := range f.events {
-		e.ResolveAgain(w.index, w.now)
+		if e.ResolveAgain(w.index, w.now) {
+			f.moved = true
+		}
 		if e.Allocation == allocation {
 			own = append(own, e)
 			continue

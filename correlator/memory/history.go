@@ -50,7 +50,7 @@ func (l *VerdictHistory) Assessments(_ context.Context, asOf int64) ([]correlato
 		}
 		examined++
 		s := last.Assessment
-		if s.Verdict.Outcome != correlator.None || s.Stuck != nil || len(s.Verdict.Drift)+len(s.Orphans) > 0 {
+		if s.Notable() {
 			out = append(out, s)
 		}
 	}

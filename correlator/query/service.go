@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/incident"
@@ -15,26 +16,51 @@ type Service struct {
 	Store   Store
 	Profile *profile.Profile
 	Rules   []correlator.Rule
+	// Overview and Supplements answer what was judged already; without them everything is read and judged anew.
+	Overview    Overview
+	Supplements Supplements
+	Facts       Facts   // nil: nothing is known but of allocations
+	Labels      Labels  // nil: every allocation is nobody's
+	Streams     Streams // nil: nobody tells of changes
 }
 
 // Resolve gives the allocations that an identifier leads to, the most recently heard of first. ErrUnknown where there is
 // none.
 func (s *Service) Resolve(ctx context.Context, id string) ([]string, error) {
 	found, err := s.Store.Resolve(ctx, id)
+	if err == nil {
+		found, err = s.only(ctx, found)
+	}
 	if err == nil && len(found) == 0 {
 		err = ErrUnknown
 	}
 	return found, err
 }
 
-// List gives allocations with their last state, the most recently heard of first.
-func (s *Service) List(ctx context.Context, q ListQuery) ([]Listed, error) {
-	return s.Store.List(ctx, q)
-}
-
 // Verdict joins and judges one allocation. asOf 0 is now. ErrUnknown where there is no record of it.
 func (s *Service) Verdict(ctx context.Context, allocation string, asOf int64) (correlator.Allocation, error) {
-	c, err := s.caseOf(ctx, allocation, asOf)
+	if err := s.admit(ctx, allocation); err != nil {
+		return correlator.Allocation{}, err
+	}
+	a, err := s.whole(ctx, allocation, asOf)
+	if err != nil {
+		return a, err
+	}
+	return s.hideOthers(ctx, a)
+}
+
+// whole gives an allocation out of what was kept, or judges it.
+func (s *Service) whole(ctx context.Context, allocation string, asOf int64) (correlator.Allocation, error) {
+	if asOf == 0 {
+		kept, rows, ok, err := s.kept(ctx, allocation)
+		switch {
+		case err != nil:
+			return correlator.Allocation{}, err
+		case ok:
+			return kept.Answer(rows, s.Profile), nil
+		}
+	}
+	c, foreign, err := s.caseOf(ctx, allocation, asOf)
 	if err != nil {
 		return correlator.Allocation{}, err
 	}
@@ -42,12 +68,21 @@ func (s *Service) Verdict(ctx context.Context, allocation string, asOf int64) (c
 	if err != nil {
 		return correlator.Allocation{}, err
 	}
+	if asOf == 0 && s.Supplements != nil && a.AtRest() {
+		if kept, ok := c.Supplement(a.Verdict, foreign); ok {
+			kept.JudgedAt = a.Verdict.AsOf
+			_ = s.Supplements.WriteSupplements(ctx, []correlator.Supplement{kept}) // who asks next waits as long as this one did
+		}
+	}
 	return c.WithTimeline(a.Verdict), nil
 }
 
 // Explain is Verdict, and how it came to its verdict.
 func (s *Service) Explain(ctx context.Context, allocation string, asOf int64) (correlator.Allocation, correlator.Reasoning, error) {
-	c, err := s.caseOf(ctx, allocation, asOf)
+	if err := s.admit(ctx, allocation); err != nil {
+		return correlator.Allocation{}, correlator.Reasoning{}, err
+	}
+	c, _, err := s.caseOf(ctx, allocation, asOf)
 	if err != nil {
 		return correlator.Allocation{}, correlator.Reasoning{}, err
 	}
@@ -56,22 +91,30 @@ func (s *Service) Explain(ctx context.Context, allocation string, asOf int64) (c
 	if err != nil {
 		return correlator.Allocation{}, correlator.Reasoning{}, err
 	}
-	return c.WithTimeline(a.Verdict), why, nil
+	out, err := s.hideOthers(ctx, c.WithTimeline(a.Verdict))
+	return out, why, err
 }
 
-// caseOf puts together the case of one allocation. ErrUnknown where there is no record of it.
-func (s *Service) caseOf(ctx context.Context, allocation string, asOf int64) (*correlator.Case, error) {
+// caseOf puts together the case of one allocation, and what was stamped with it and is not its own. ErrUnknown where there is
+// no record of it.
+func (s *Service) caseOf(ctx context.Context, allocation string, asOf int64) (c *correlator.Case, foreign []*correlator.Event, err error) {
 	set, err := s.Store.RecordSet(ctx, allocation, asOf)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	at := correlator.AsOf{Until: asOf, Now: set.Now, Durations: set.Durations}
-	for _, c := range correlator.NewDataset(set.Records, set.Links, s.Profile, at).Cases() {
+	all := correlator.NewDataset(set.Records, set.Links, s.Profile, at)
+	for _, c := range all.Cases() {
 		if c.ID == allocation {
-			return c, nil
+			for _, e := range all.Events {
+				if e.Allocation != allocation && e.StampedAllocation() == allocation {
+					foreign = append(foreign, e)
+				}
+			}
+			return c, foreign, nil
 		}
 	}
-	return nil, ErrUnknown
+	return nil, nil, ErrUnknown
 }
 
 // amongOthers applies what the store knows of other allocations' faults.
@@ -85,12 +128,40 @@ func (s *Service) amongOthers(ctx context.Context, a correlator.Assessment, asOf
 	return out, err
 }
 
-// judgedOnRead bounds how many allocations are judged for one question where nobody keeps verdicts.
-const judgedOnRead = 200
+// judgedOnRead bounds how many allocations are judged for one question where nobody keeps verdicts, and patience how long that
+// may take: what was judged until then is answered.
+const (
+	judgedOnRead = 200
+	patience     = 10 * time.Second
+)
 
 // Assessments gives the assessments of all allocations with something to tell: those that were kept, or where none are
 // kept those of the allocations that were heard of last, judged now. examined counts those that were looked at.
 func (s *Service) Assessments(ctx context.Context, asOf int64) (list []correlator.Assessment, examined int, err error) {
+	list, examined, err = s.assessments(ctx, asOf)
+	if err != nil || !ScopeOf(ctx).limited {
+		return list, examined, err
+	}
+	kept := []correlator.Assessment{}
+	for _, a := range list {
+		ok, err := s.sees(ctx, a.ID)
+		if err != nil {
+			return nil, 0, err
+		}
+		if ok {
+			kept = append(kept, a)
+		}
+	}
+	return kept, len(kept), nil // how many others there are is not told
+}
+
+// assessments is Assessments for who sees all.
+func (s *Service) assessments(ctx context.Context, asOf int64) (list []correlator.Assessment, examined int, err error) {
+	if asOf == 0 && s.Overview != nil {
+		if list, examined, ok := s.Overview.Assessments(); ok {
+			return list, examined, nil
+		}
+	}
 	list, examined, err = s.Store.Assessments(ctx, asOf)
 	if err == nil && examined > 0 || err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return list, examined, err
@@ -106,8 +177,12 @@ func (s *Service) JudgeLatest(ctx context.Context, asOf int64, most int) ([]corr
 		return nil, err
 	}
 	var cases []*correlator.Case
+	begun := time.Now()
 	for _, one := range listed {
-		c, err := s.caseOf(ctx, one.ID, asOf)
+		if time.Since(begun) > patience {
+			break
+		}
+		c, _, err := s.caseOf(ctx, one.ID, asOf)
 		switch {
 		case errors.Is(err, ErrUnknown):
 			continue // nothing of it had been observed by then
@@ -122,6 +197,9 @@ func (s *Service) JudgeLatest(ctx context.Context, asOf int64, most int) ([]corr
 // History gives the revisions of one allocation's assessment, oldest first, at most so many. ErrUnknown where there is
 // none, or where nobody keeps any.
 func (s *Service) History(ctx context.Context, allocation string, most int) ([]correlator.Revision, error) {
+	if err := s.admit(ctx, allocation); err != nil {
+		return nil, err
+	}
 	revisions, err := s.Store.History(ctx, allocation, most)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported), err == nil && len(revisions) == 0:
@@ -144,7 +222,7 @@ func (s *Service) Events(ctx context.Context, sel Selection, cursor string, limi
 	}
 	return readPage(ctx, s.Store.Mark, sel.AsOf, digestOf(sel), cursor, limit, func(mark int64, after Position) iter.Seq2[*correlator.Event, error] {
 		sel.AsOf = mark
-		return s.Store.Events(ctx, sel, after)
+		return s.onlySeen(ctx, s.Store.Events(ctx, sel, after))
 	})
 }
 
@@ -158,6 +236,6 @@ func (s *Service) Search(ctx context.Context, q Query, cursor string, limit int)
 		if cursor == "" {
 			after = End()
 		}
-		return s.Store.Search(ctx, q, after)
+		return s.onlySeen(ctx, s.Store.Search(ctx, q, after))
 	})
 }

@@ -72,20 +72,6 @@ type RecordSet struct {
 	Durations correlator.Durations
 }
 
-// ListQuery narrows a list; zero values do not.
-type ListQuery struct {
-	State string
-	Limit int
-}
-
-// Listed is one allocation in a list.
-type Listed struct {
-	ID       string           `json:"allocation_id"`
-	State    *string          `json:"state"`
-	Since    *correlator.Time `json:"since"`
-	LastSeen correlator.Time  `json:"last_seen"`
-}
-
 // Unsupported answers everything but Reader's questions with errors.ErrUnsupported. A store embeds it and implements
 // what it can.
 type Unsupported struct{}

@@ -20,6 +20,7 @@ type Product struct {
 	Data        string      `json:"data"`   // folder of the run, absolute
 	OTLP        string      `json:"otlp"`   // base URL of the Collector's OTLP/HTTP receiver
 	Correlator  string      `json:"correlator"`
+	Token       string      `json:"token"` // file that holds the token for the correlator; empty: it wants none
 	Provisioner Provisioner `json:"provisioner"`
 }
 

@@ -40,20 +40,26 @@ func newMetrics() *metrics {
 		wroteRows:  counter("faultline_store_written_rows_total", "Rows written, those of materialized views included."),
 		wroteBytes: counter("faultline_store_written_bytes_total", "Bytes written, uncompressed."),
 	}
-	m.registry.MustRegister(m.statements, m.failures, m.seconds, m.readRows, m.readBytes, m.wroteRows, m.wroteBytes,
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewGoCollector())
+	m.registry.MustRegister(append(m.own(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewGoCollector())...)
 	return m
 }
 
+// own are those of the store itself.
+func (m *metrics) own() []prometheus.Collector {
+	return []prometheus.Collector{m.statements, m.failures, m.seconds, m.readRows, m.readBytes, m.wroteRows, m.wroteBytes}
+}
+
 // watch adds what is known only while the server runs.
-func (m *metrics) watch(s *chhttp.Server) {
+func (m *metrics) watch(s *chhttp.Server) { m.registry.MustRegister(m.current(s)...) }
+
+func (*metrics) current(s *chhttp.Server) []prometheus.Collector {
 	gauge := func(name, help string, f func() int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(f()) })
 	}
-	m.registry.MustRegister(
-		gauge("faultline_store_statements_in_flight", "Statements that run or wait now.", s.Running),
-		gauge("faultline_store_statements_waiting", "Statements that wait for a connection.", s.Waiting),
-	)
+	return []prometheus.Collector{
+		gauge("faultline_store_statements_in_flight", "Statements that run or wait now.", func() int { return s.Running() }),
+		gauge("faultline_store_statements_waiting", "Statements that wait for a connection.", func() int { return s.Waiting() }),
+	}
 }
 
 func (m *metrics) observe(r chhttp.Record) {

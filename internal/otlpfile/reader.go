@@ -40,6 +40,20 @@ type Reader struct {
 	Record func(*record.Record)
 	// Reject takes what could not be read.
 	Reject func(Rejection)
+	// Read, where it is set, takes how many bytes were read, each time that some were: of compressed files as they are stored.
+	Read func(n int)
+}
+
+// counted tells how much is read.
+type counted struct {
+	io.Reader
+	read func(n int)
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.read(n)
+	return n, err
 }
 
 // ReadFile reads one file, or standard input for "-". The error is one of opening or reading (a usage
@@ -60,6 +74,9 @@ func (d *Reader) ReadFile(name string) error {
 }
 
 func (d *Reader) read(name string, r io.Reader) error {
+	if d.Read != nil {
+		r = counted{r, d.Read}
+	}
 	buffered := bufio.NewReaderSize(r, 1<<20)
 	magic, _ := buffered.Peek(2)
 	compressed := bytes.Equal(magic, []byte{0x1f, 0x8b})

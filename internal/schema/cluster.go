@@ -26,10 +26,12 @@ var shards = map[string]string{
 	"links_by_time":   "cityHash64(subject_kind, subject_id)",
 	"liveness":        scattered,
 	"allocations":     "cityHash64(allocation_id)",
+	"labels":          "cityHash64(allocation_id)",
 	"key_locations":   scattered,
 	"states":          "cityHash64(allocation_id)",
 	"verdicts":        "cityHash64(allocation_id)",
 	"assessments":     "cityHash64(allocation_id)",
+	"supplements":     "cityHash64(allocation_id)",
 	"replicas":        "cityHash64(replica)",
 	"steps":           "cityHash64(allocation_id)",
 }

@@ -85,12 +85,14 @@ func (r Retention) rules() []rule {
 		{"events", r.events()},
 		{"liveness", week("last_ingested", max(r.Raw, r.Node))},
 		{"allocations", week("last_ingested", r.Lifecycle)},
+		{"labels", week("last_ingested", r.Lifecycle)},
 		{"key_locations", week("last_ingested", r.Lifecycle)},
 		{"states", week("ingested_time", r.Lifecycle)},
 		{"steps", week("ended", r.Lifecycle)},
 		{"links", week("ingested_time", r.Links)},
 		{"links_by_object", week("ingested_time", r.Links)},
 		{"verdicts", week("ingested_time", r.Verdicts)},
+		{"supplements", fmt.Sprintf("toDateTime(ingested_time) + toIntervalDay(%d)", r.Verdicts)},
 		{"assessments", fmt.Sprintf("toDateTime(ingested_time) + toIntervalDay(%d)", r.Verdicts)}, // small, and rewritten all the time
 	}
 }

@@ -64,14 +64,14 @@ func TestEachKindExpires(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := Retention{Raw: 10, Node: 30, Lifecycle: 100, Links: 60, Verdicts: 80}
-	if done, err := Retain(t.Context(), conn, quiet, r, false); err != nil || len(done) != 10 {
+	if done, err := Retain(t.Context(), conn, quiet, r, false); err != nil || len(done) != 12 {
 		t.Fatalf("%d statements, %v", len(done), err)
 	}
 	if again, err := Retain(t.Context(), conn, quiet, r, false); err != nil || len(again) != 0 {
 		t.Fatalf("again: %v, %v", again, err)
 	}
 	// Merges would take what has expired already while it comes in: stop them until all is there.
-	tables := []string{"events", "links", "links_by_object", "verdicts", "states", "allocations", "key_locations", "liveness", "steps"}
+	tables := []string{"events", "links", "links_by_object", "verdicts", "states", "allocations", "labels", "key_locations", "liveness", "steps"}
 	for _, table := range tables {
 		exec(t, conn, "SYSTEM STOP MERGES "+table)
 	}
@@ -82,7 +82,7 @@ func TestEachKindExpires(t *testing.T) {
 		for _, kind := range []struct{ name, node, instance string }{
 			{"", "", ""}, {"heartbeat", "", ""}, {"", "n-1", ""}, {"", "", "i-1"}, {"allocation.state", "", ""}, {"task.state", "n-1", ""},
 		} {
-			exec(t, conn, fmt.Sprintf("INSERT INTO events (key, signal, time, ingested_time, service, name, node_id, node_instance_id, allocation_id, attrs_rest) SELECT substring(MD5('%d%s%s%s'), 1, 12), 'log', %s, %s, 's', '%s', '%s', '%s', 'a-%d', map('to', 'active')",
+			exec(t, conn, fmt.Sprintf("INSERT INTO events (key, signal, time, ingested_time, service, name, node_id, node_instance_id, allocation_id, attrs_rest) SELECT substring(MD5('%d%s%s%s'), 1, 12), 'log', %s, %s, 's', '%s', '%s', '%s', 'a-%d', map('to', 'active', 'tenant', 'blue')",
 				age, kind.name, kind.node, kind.instance, at, at, kind.name, kind.node, kind.instance, age))
 		}
 		exec(t, conn, fmt.Sprintf("INSERT INTO links (subject_kind, subject_id, object_kind, object_id, type, ingested_time) SELECT 'task', 't-%d', 'allocation', 'a', 'seen', %s", age, at))
@@ -102,6 +102,7 @@ func TestEachKindExpires(t *testing.T) {
 		{"events", "name IN ('allocation.state', 'task.state')", "ingested_time", r.Lifecycle, 2},
 		{"states", "1", "ingested_time", r.Lifecycle, 1},
 		{"allocations", "1", "last_ingested", r.Lifecycle, 1},
+		{"labels", "1", "last_ingested", r.Lifecycle, 1},
 		{"key_locations", "1", "last_ingested", r.Lifecycle, 2},
 		{"steps", "1", "ended", r.Lifecycle, 1},
 		{"links", "1", "ingested_time", r.Links, 1},

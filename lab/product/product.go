@@ -26,6 +26,7 @@ type Config struct {
 // Product is one that runs.
 type Product struct {
 	Server           Server // its correlator
+	TokenFile        string // holds the token for it
 	OTLP             string // base URL of its OTLP/HTTP receiver
 	CollectorMetrics string // URL of the Collector's own metrics
 
@@ -61,7 +62,7 @@ func Start(ctx context.Context, c Config) (*Product, error) {
 		return nil, err
 	}
 	p := &Product{
-		Server: Server("http://" + free[5]), OTLP: "http://" + free[2], CollectorMetrics: "http://" + free[4] + "/metrics",
+		Server: Server("http://" + free[5]), TokenFile: filepath.Join(c.Dir, "access", "token"), OTLP: "http://" + free[2], CollectorMetrics: "http://" + free[4] + "/metrics",
 		done: make(chan error, 1), notes: c.Notes,
 	}
 	// The correlator is the last part that comes up. The first run on a computer fetches the store's engine before.

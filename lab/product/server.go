@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/api"
+	"github.com/faultline-io/faultline/internal/bearer"
 )
 
 // Server is the base URL of a correlator.
@@ -27,6 +28,13 @@ func (s Server) Get(ctx context.Context, path string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(string(s), "/")+path, nil)
+	if err != nil {
+		return err
+	}
+	token, err := bearer.Token(string(s), "")
+	if err == nil {
+		err = bearer.Authorize(r, token)
+	}
 	if err != nil {
 		return err
 	}

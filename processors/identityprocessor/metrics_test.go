@@ -18,6 +18,7 @@ import (
 
 	"go.opentelemetry.io/collector/config/configoptional"
 
+	"github.com/faultline-io/faultline/internal/doctest"
 	"github.com/faultline-io/faultline/processors/identityprocessor/linkstore"
 )
 
@@ -145,6 +146,11 @@ func TestMetricsTable(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", name, i.Kind, by, i.Description)
 	}
+	var rows []string
+	for name, i := range all {
+		rows = append(rows, doctest.MetricRow(name, i.Kind, i.Attributes, i.Description))
+	}
+	doctest.MetricRows(t, "../../docs/metrics.md", "the identity processor", *update, rows)
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -3,8 +3,8 @@ package recovery
 import (
 	"strings"
 
+	"github.com/faultline-io/faultline/internal/access"
 	"github.com/faultline-io/faultline/internal/semconv"
-	"github.com/faultline-io/faultline/provisioner/access"
 	"github.com/faultline-io/faultline/provisioner/lifecycle"
 )
 

@@ -31,7 +31,7 @@ type Service struct {
 func New(s *store.Store, c Config, tokenLife time.Duration) *Service {
 	d := &Service{store: s, config: c, tokenLife: tokenLife}
 	if c.Verdicts != "" {
-		d.verdicts = correlator{c.Verdicts, &http.Client{}}
+		d.verdicts = correlator{c.Verdicts, c.VerdictsTokenFile, &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	}
 	return d
 }

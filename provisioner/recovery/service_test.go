@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +22,10 @@ import (
 
 func TestTheVerdictIsOnRecord(t *testing.T) {
 	answer := func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer flt_ours" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
 		if r.URL.Path != "/api/v1/allocations/a-1/verdict" {
 			http.NotFound(w, r)
 			return
@@ -31,7 +37,10 @@ func TestTheVerdictIsOnRecord(t *testing.T) {
 	defer correlator.Close()
 	b := newBench(t, t.TempDir()+"/p.db")
 	c := recovery.DefaultConfig()
-	c.Verdicts = correlator.URL
+	c.Verdicts, c.VerdictsTokenFile = correlator.URL, filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(c.VerdictsTokenFile, []byte("flt_ours\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	b.service = recovery.New(b.store, c, time.Minute)
 	b.live("a-1", semconv.ReleaseFailed)
 	node2, _ := b.live("a-2", semconv.ReleaseFailed)

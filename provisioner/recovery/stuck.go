@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/faultline-io/faultline/internal/access"
 	"github.com/faultline-io/faultline/internal/semconv"
-	"github.com/faultline-io/faultline/provisioner/access"
 	"github.com/faultline-io/faultline/provisioner/lifecycle"
 	"github.com/faultline-io/faultline/provisioner/store"
 )

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/faultline-io/faultline/internal/bearer"
 )
 
 // Where a verdict came from.
@@ -39,8 +41,9 @@ type Verdicts interface {
 
 // correlator asks a correlator's REST API.
 type correlator struct {
-	base   string
-	client *http.Client
+	base      string
+	tokenFile string
+	client    *http.Client
 }
 
 // maxVerdict bounds the answer that is read.
@@ -51,6 +54,15 @@ func (c correlator) Of(ctx context.Context, allocation string) (v Verdict, err e
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return v, err
+	}
+	if c.tokenFile != "" {
+		token, err := bearer.Token(c.base, c.tokenFile)
+		if err == nil {
+			err = bearer.Authorize(r, token)
+		}
+		if err != nil {
+			return v, fmt.Errorf("recovery.verdicts_token_file: %w", err)
+		}
 	}
 	answer, err := c.client.Do(r)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/faultline-io/faultline/provisioner/access"
+	"github.com/faultline-io/faultline/internal/access"
 	"github.com/faultline-io/faultline/provisioner/control"
 	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/rest"
@@ -27,7 +27,8 @@ func TestWhoMayWhat(t *testing.T) {
 		tokens, bearer[role.String()] = append(tokens, one), "Bearer "+secret
 	}
 	gone, old := access.NewToken("gone", access.Admin, time.Now().Add(-time.Second))
-	gate, err := access.Open(access.Config{Tokens: append(tokens, old)}, nil)
+	limited, blue := access.NewToken("blue", access.Admin, time.Time{}, "blue")
+	gate, err := access.Open(access.Config{Tokens: append(tokens, old, blue)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +47,7 @@ func TestWhoMayWhat(t *testing.T) {
 			t.Fatal(w.Header())
 		}
 		b.want(b.call(b.control, method, path, body, "Authorization", "Bearer "+gone), 401, "token_expired")
+		b.want(b.call(b.control, method, path, body, "Authorization", "Bearer "+limited), 403, "tenant_limited")
 	}
 	f("GET", "/v1/allocations", "", 200, 200, 200)
 	f("GET", "/v1/recovery/stuck", "", 200, 200, 200)

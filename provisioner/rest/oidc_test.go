@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/faultline-io/faultline/provisioner/access"
-	"github.com/faultline-io/faultline/provisioner/access/accesstest"
+	"github.com/faultline-io/faultline/internal/access"
+	"github.com/faultline-io/faultline/internal/access/accesstest"
 	"github.com/faultline-io/faultline/provisioner/control"
 	"github.com/faultline-io/faultline/provisioner/recovery"
 	"github.com/faultline-io/faultline/provisioner/rest"

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/faultline-io/faultline/provisioner/access"
+	"github.com/faultline-io/faultline/internal/access"
 	"github.com/faultline-io/faultline/provisioner/recovery"
 )
 

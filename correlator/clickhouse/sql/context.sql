@@ -1,10 +1,10 @@
--- What belongs to nobody and may be cited: complaints, hands of operators, and lines of any severity that hold a telling word.
+-- What belongs to nobody and may be cited: complaints, hands of operators, and lines of any severity that hold a telling word. All words are one
+-- regular expression: of 14,000 rows 0.05 s; multiSearchAny makes its tables anew for every block (1.0 s), and multiMatchAny compiles for seconds.
 SELECT {{template "record_columns"}}
 FROM events
 WHERE allocation_id = ''
   AND (severity >= 13 OR name IN ('audit.action', 'outbox.record')
-       OR name = '' AND (multiSearchAny(lowerUTF8(body), {words:Array(String)}) OR multiSearchAny(lowerUTF8(body), {words_2:Array(String)})
-                     OR multiSearchAny(lowerUTF8(body), {words_3:Array(String)})))
+       OR name = '' AND {words:String} != '' AND match(body, {words:String}))
   AND time >= {from:DateTime64(9, 'UTC')} AND time <= {to:DateTime64(9, 'UTC')}
   AND minute >= intDiv(toUnixTimestamp64Nano({from:DateTime64(9, 'UTC')}), 60000000000)
   AND minute <= intDiv(toUnixTimestamp64Nano({to:DateTime64(9, 'UTC')}), 60000000000)

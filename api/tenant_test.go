@@ -1,0 +1,66 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Whoever may see one tenant's allocations learns nothing of another's, whatever is asked.
+func TestTenantsSeeTheirOwn(t *testing.T) {
+	p := newPlatform(t, twoTenants)
+	p.settled(t, `"layer":"cert"`, "a-red", "a-none", `"tenant":"blue"`, `"tenant":"red"`)
+	ofOthers := map[string][]string{
+		"blue":    {"a-red", "w-red", "k-red", "r-red", "c-red", "red secret", "a-none", "nobody's secret"},
+		"red":     {"a-blue", "w-blue", "k-blue", "r-blue", "c-blue", "a-none", "nobody's secret"},
+		"nothing": {"a-blue", "a-red", "w-blue", "w-red", "red secret", "a-none", "n-8"},
+	}
+	for as, hidden := range ofOthers {
+		for _, of := range []string{"a-blue", "a-red", "a-none"} {
+			for _, path := range examples(of) {
+				answer, body := p.do(t, as, http.MethodGet, "/api/v1"+path, "")
+				if answer.StatusCode >= 500 && answer.StatusCode != http.StatusNotImplemented {
+					t.Errorf("%s asks %s: %d", as, path, answer.StatusCode)
+				}
+				for _, word := range hidden {
+					if strings.Contains(string(body), word) && !strings.Contains(path, word) {
+						t.Errorf("%s asks %s and is told of %s: %.300s", as, path, word, body)
+					}
+				}
+				own := of == "a-"+as
+				if !own && strings.Contains(path, of) && strings.HasPrefix(path, "/allocations/") && answer.StatusCode != http.StatusNotFound && answer.StatusCode != http.StatusBadRequest {
+					t.Errorf("%s asks %s: %d %.200s", as, path, answer.StatusCode, body)
+				}
+				if own && path == "/allocations/"+of && answer.StatusCode != http.StatusOK {
+					t.Errorf("%s asks %s: %d %.200s", as, path, answer.StatusCode, body)
+				}
+			}
+		}
+		for _, of := range []string{"a-blue", "a-red"} {
+			answer, body := p.do(t, as, http.MethodPost, "/api/v1/allocations/"+of+"/recovery", `{"action":"retry","reason":"x"}`)
+			if own := of == "a-"+as; own != (answer.StatusCode == http.StatusOK) {
+				t.Errorf("%s recovers %s: %d %s", as, of, answer.StatusCode, body)
+			}
+			answer, _ = p.do(t, as, http.MethodGet, "/api/v1/allocations/"+of+"/verdict", "")
+			if tag := answer.Header.Get("ETag"); of != "a-"+as && tag != "" {
+				t.Errorf("%s is given a tag of %s", as, of)
+			}
+		}
+	}
+	// What is the caller's own is there.
+	_, body := p.do(t, "red", http.MethodGet, "/api/v1/events?node_id=n-7", "")
+	if !strings.Contains(string(body), "red secret") {
+		t.Errorf("its own records are hidden: %s", body)
+	}
+	_, body = p.do(t, "red", http.MethodGet, "/api/v1/nodes/n-7", "")
+	if !strings.Contains(string(body), "a-red") {
+		t.Errorf("its own node is hidden: %s", body)
+	}
+	// Without a token nobody learns anything, also not whether something exists.
+	for _, path := range examples("a-blue") {
+		answer, body := p.do(t, "", http.MethodGet, "/api/v1"+path, "")
+		if answer.StatusCode != http.StatusUnauthorized || strings.Contains(string(body), "a-blue") {
+			t.Errorf("nobody asks %s: %d %s", path, answer.StatusCode, body)
+		}
+	}
+}

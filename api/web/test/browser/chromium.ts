@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { now } from '../fake/world.ts';
+
+const places = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+// executable is the browser of this machine; there is none to download.
+export const executable = places.find((p): p is string => p !== undefined && existsSync(p));
+
+export async function browser(): Promise<Browser> {
+  if (!executable) throw new Error('no chromium: apt-get install chromium, or CHROMIUM=/path/to/it');
+  return chromium.launch({ executablePath: executable, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
+
+export interface Looking {
+  width?: number;
+  height?: number;
+  theme?: 'light' | 'dark';
+  bypassCSP?: boolean;
+  reducedMotion?: 'reduce' | 'no-preference';
+  ownClock?: boolean; // the machine's: a clock that stands still measures nothing
+}
+
+// look opens a page at the world's time; what the page complains about is kept, so that a test can say that nothing did.
+export async function look(
+  b: Browser,
+  o: Looking = {},
+): Promise<{ context: BrowserContext; page: Page; complaints: string[] }> {
+  const context = await b.newContext({
+    viewport: { width: o.width ?? 1440, height: o.height ?? 960 },
+    colorScheme: o.theme ?? 'light',
+    bypassCSP: o.bypassCSP ?? false,
+    reducedMotion: o.reducedMotion ?? 'no-preference',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  // the loader of these tests names functions by a helper that a page doesn't have
+  await context.addInitScript('globalThis.__name = (f) => f');
+  const page = await context.newPage();
+  if (!o.ownClock) await page.clock.setFixedTime(new Date(now));
+  page.setDefaultTimeout(8000);
+  const complaints: string[] = [];
+  page.on('pageerror', (e) => complaints.push(String(e)));
+  page.on('console', (m) => {
+    if (m.type() === 'error' && !/status of 4\d\d/.test(m.text())) complaints.push(m.text());
+  });
+  return { context, page, complaints };
+}
+
+// drawn waits until the lanes are painted.
+export async function drawn(page: Page): Promise<void> {
+  await page.waitForSelector('canvas[data-drawn]');
+}

@@ -1,0 +1,13 @@
+CREATE MATERIALIZED VIEW IF NOT EXISTS labels_feed ON CLUSTER main TO labels_local AS
+SELECT
+    allocation_id,
+    said.1 AS label,
+    said.2 AS value,
+    min(time) AS first_seen,
+    toDateTime(max(ingested_time)) AS last_ingested
+FROM events_local
+ARRAY JOIN arrayFilter(x -> x.2 != '', [
+    ('tenant', coalesce(nullIf(attrs_rest['tenant'], ''), nullIf(attrs_rest['tenant_id'], ''), JSONExtractString(resource_json, 'tenant'))),
+    ('provider', if(startsWith(name, 'provider_job.'), attrs_rest['provider'], ''))]) AS said
+WHERE allocation_id != ''
+GROUP BY allocation_id, label, value;
