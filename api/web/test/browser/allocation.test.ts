@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { fake, type Fake } from '../fake/server.ts';
-import { browser, drawn, look } from './chromium.ts';
+import { browser, drawn, look, until } from './chromium.ts';
 
 let b: Browser;
 let f: Fake;
@@ -21,12 +21,6 @@ async function open(path: string, o = {}): Promise<{ page: Page; close(): Promis
   await page.goto(f.url + path);
   await drawn(page);
   return { page, close: () => context.close() };
-}
-
-// until waits in the test's own time: that of the page stands still.
-async function until(holds: () => boolean): Promise<void> {
-  for (let i = 0; i < 60 && !holds(); i++) await new Promise((done) => setTimeout(done, 50));
-  assert.ok(holds(), String(holds));
 }
 
 const query = (page: Page) => new URL(page.url()).searchParams;
@@ -57,22 +51,25 @@ test('keyboard alone: to the lanes, from event to event, to the record and back'
   const first = query(page).get('ref');
   await page.keyboard.press('ArrowRight');
   await until(() => query(page).get('ref') !== first);
-  assert.match(await page.locator('[aria-live=polite].unseen').innerText(), /04:00:00\.\d+, workflow, ordinary/);
+  const said = page.locator('[aria-live=polite].unseen');
+  await until(async () => /04:00:00\.\d+, workflow, ordinary/.test(await said.innerText()));
   await page.keyboard.press('ArrowLeft');
   await until(() => query(page).get('ref') === first);
   await page.keyboard.press('Escape');
   await page.locator('.drawer').waitFor({ state: 'detached' });
   await page.keyboard.press('e');
   await page.getByRole('button', { name: 'Evidence only' }).and(page.locator('[aria-pressed=true]')).waitFor();
-  assert.equal(await page.locator('[role=grid]').getAttribute('aria-rowcount'), '16');
+  await page.locator('[role=grid][aria-rowcount="16"]').waitFor();
   await page.keyboard.press('e');
   await page.keyboard.press('s');
-  assert.ok(query(page).has('nosymptoms'));
+  await until(() => query(page).has('nosymptoms'));
   await page.keyboard.press('t');
   await page.locator('[role=grid]').waitFor({ state: 'detached' });
   await page.keyboard.press('?');
-  await page.getByRole('heading', { name: 'Keys' }).waitFor();
+  const keys = page.getByRole('heading', { name: 'Keys' });
+  await keys.waitFor();
   await page.keyboard.press('Escape');
+  await keys.waitFor({ state: 'hidden' }); // while it is open, keys are its own
   await page.keyboard.press('+');
   await until(() => query(page).has('from'));
   await page.keyboard.press('z');
@@ -87,8 +84,10 @@ test('keyboard alone: to the lanes, from event to event, to the record and back'
 test('letters can be turned off', async () => {
   const { page, close } = await open('/ui/allocations/a43');
   await page.keyboard.press('?');
-  await page.getByRole('button', { name: /Single letters/ }).click();
+  const letters = page.getByRole('button', { name: /Single letters/ });
+  await letters.click();
   await page.keyboard.press('Escape');
+  await letters.waitFor({ state: 'hidden' });
   await page.keyboard.press('e');
   assert.ok(!query(page).has('evidence'));
   await close();
@@ -100,7 +99,7 @@ test('a click on a point opens its record, with how it was resolved in words, an
   await page.locator('.proof button').first().click();
   await page.locator('.drawer').getByText('Evidence for cert.expired').waitFor();
   await page.locator('.drawer').getByText('it is cited as context').waitFor();
-  assert.equal(await page.locator('[role=row][aria-selected=true]').count(), 1);
+  await until(async () => (await page.locator('[role=row][aria-selected=true]').count()) === 1);
   const field = (await page.locator('.field').boundingBox())!;
   const other = await page.evaluate(() => {
     const names = [...document.querySelectorAll('.names li')];
@@ -111,7 +110,7 @@ test('a click on a point opens its record, with how it was resolved in words, an
   const step = 8;
   for (let x = 4; x < 120 && query(page).get('ref') === before; x += step)
     await page.mouse.click(field.x + x, field.y + 13);
-  assert.notEqual(query(page).get('ref'), before);
+  await until(() => query(page).get('ref') !== before);
   await close();
 });
 
@@ -145,7 +144,7 @@ test('what was said earlier is replayed, by keyboard too, and a link to it shows
   await page.getByLabel('What was said, as it changed').focus();
   await page.keyboard.press('Home');
   await page.getByText('No fault.').waitFor();
-  assert.ok(query(page).get('as_of'));
+  await until(() => query(page).get('as_of') !== null);
   await page.reload();
   await page.getByText('No fault.').waitFor();
   await page.getByRole('button', { name: 'back to now' }).click();
@@ -166,8 +165,7 @@ test('the page is live by events, and asks by the clock where there are none', a
   const asked = () => f.asked.filter((a) => a === 'GET /api/v1/allocations/a43').length;
   const before = asked();
   f.push('a43');
-  for (let i = 0; i < 40 && asked() === before; i++) await page.waitForTimeout(100);
-  assert.ok(asked() > before);
+  await until(() => asked() > before);
   await close();
   f.streams = false;
   const second = await open('/ui/allocations/a43');
@@ -192,17 +190,17 @@ test('recovery: a dry run first, then, with the same words, the real thing', asy
   const { page, close } = await open('/ui/allocations/a43');
   await page.getByRole('button', { name: 'Recover…' }).click();
   await page.getByLabel('lift-fence').check();
-  assert.equal(await page.getByLabel('Which of its nodes').inputValue(), 'gpu-17');
+  await until(async () => (await page.getByLabel('Which of its nodes').inputValue()) === 'gpu-17');
   await page.getByLabel('retry-release').check();
   await page.getByText('the node is fenced').waitFor();
   const doIt = page.getByRole('button', { name: 'Do it' });
-  assert.ok(await doIt.isDisabled());
+  await until(() => doIt.isDisabled());
   await page.getByLabel('Reason, for the audit log').fill('the disk was replaced');
   await page.getByRole('button', { name: 'Dry run' }).click();
   await page.getByText('It would do this').waitFor();
   assert.equal(f.posted.at(-1)!['dry_run'], true);
   await page.getByLabel('Reason, for the audit log').fill('another reason');
-  assert.ok(await doIt.isDisabled());
+  await until(() => doIt.isDisabled());
   await page.getByRole('button', { name: 'Dry run' }).click();
   await doIt.and(page.locator(':enabled')).click();
   await page.getByRole('heading', { name: 'Done' }).waitFor();

@@ -7,6 +7,20 @@ const places = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium
 // executable is the browser of this machine; there is none to download.
 export const executable = places.find((p): p is string => p !== undefined && existsSync(p));
 
+// patience is how long a test waits for what must come, in milliseconds: far more than it takes, for a machine that is
+// busy with other tests is slow now and then.
+const patience = 30_000;
+
+// until waits in the test's own time, for that of the page stands still: what an action leads to, in the address too,
+// comes after it and not with it.
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + patience;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`it never came to this: ${String(holds)}`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
 export async function browser(): Promise<Browser> {
   if (!executable) throw new Error('no chromium: apt-get install chromium, or CHROMIUM=/path/to/it');
   return chromium.launch({ executablePath: executable, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
@@ -37,7 +51,7 @@ export async function look(
   await context.addInitScript('globalThis.__name = (f) => f');
   const page = await context.newPage();
   if (!o.ownClock) await page.clock.setFixedTime(new Date(now));
-  page.setDefaultTimeout(8000);
+  page.setDefaultTimeout(patience);
   const complaints: string[] = [];
   page.on('pageerror', (e) => complaints.push(String(e)));
   page.on('console', (m) => {

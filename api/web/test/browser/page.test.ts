@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { large } from '../fake/large.ts';
 import { fake, type Fake } from '../fake/server.ts';
-import { browser, drawn, look } from './chromium.ts';
+import { browser, drawn, look, until } from './chromium.ts';
 
 const dist = join(import.meta.dirname, '..', '..', 'dist');
 let b: Browser;
@@ -44,7 +44,7 @@ test('every view shows what it is for, in both themes, and nothing breaks the po
     const { context, page, complaints } = await look(b, { theme });
     for (const [path, words] of views()) {
       await page.goto(f.url + path);
-      await page.getByText(words).first().waitFor({ timeout: 5000 });
+      await page.getByText(words).first().waitFor();
       assert.equal(await page.evaluate(() => document.documentElement.dataset['theme']), theme);
       assert.equal(await page.locator('h1').count(), 1, path);
     }
@@ -95,8 +95,8 @@ test('hostile text stays text', async () => {
   }
   await page.goto(`${f.url}/ui/allocations/a-hostile`);
   await drawn(page);
+  await until(async () => (await page.locator('.records').innerText()).includes('<img src=x onerror='));
   const table = await page.locator('.records').innerText();
-  assert.ok(table.includes('<img src=x onerror='));
   assert.ok(table.includes('⟨U+202E⟩') && !table.includes('\u202e'));
   assert.ok(!table.includes('\u001b'));
   assert.deepEqual(complaints, []);
@@ -117,6 +117,7 @@ test('signing in: a token opens a session, a wrong one is refused with the reaso
   await page.getByRole('button', { name: 'Keys and help' }).click();
   await page.getByText('Signed in as').waitFor();
   await page.keyboard.press('Escape');
+  await page.getByText('Signed in as').waitFor({ state: 'hidden' });
   assert.equal(await page.evaluate(() => document.cookie), ''); // no script can read it
   assert.equal(await page.evaluate(() => JSON.stringify(localStorage).includes('right')), false);
   await page.getByRole('button', { name: 'Keys and help' }).click();
@@ -177,7 +178,7 @@ test('a server that knows less than the page takes away what it does not know, a
   await page.goto(`${f.url}/ui/allocations/a43`);
   await drawn(page);
   await page.getByText('a disk of the node reports errors').waitFor();
-  assert.equal(await page.locator('.names li').count(), 9);
+  await until(async () => (await page.locator('.names li').count()) === 9);
   await page.keyboard.press('ArrowRight');
   await page.locator('.drawer').getByText('Not Found').waitFor();
   await page.goto(`${f.url}/ui/`);
