@@ -145,6 +145,14 @@ func idParam(c echo.Context) (string, error) {
 	return id, nil
 }
 
+// idAsOf is the identifier that the path names, and the time that is asked about, 0 for now.
+func idAsOf(c echo.Context) (id string, asOf int64, err error) {
+	if id, err = idParam(c); err == nil {
+		asOf, err = instant(c, "as_of")
+	}
+	return id, asOf, err
+}
+
 // pathParam is a part of the path: as it was sent where that is not what it would be sent as, so that a slash in an identifier
 // ends nothing.
 func pathParam(c echo.Context, name string) (string, error) {
@@ -156,11 +164,7 @@ func pathParam(c echo.Context, name string) (string, error) {
 
 // verdict answers with what was kept of the allocation, or judges it.
 func (s *Server) verdict(c echo.Context) error {
-	id, err := idParam(c)
-	if err != nil {
-		return err
-	}
-	asOf, err := instant(c, "as_of")
+	id, asOf, err := idAsOf(c)
 	if err != nil {
 		return err
 	}
@@ -188,11 +192,7 @@ func (s *Server) count(v correlator.Verdict) {
 // allocation answers with a part of the allocation that the path names.
 func (s *Server) allocation(part func(correlator.Allocation) any) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		id, err := idParam(c)
-		if err != nil {
-			return err
-		}
-		asOf, err := instant(c, "as_of")
+		id, asOf, err := idAsOf(c)
 		if err != nil {
 			return err
 		}

@@ -5,12 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,11 +65,12 @@ func (b *benchRead) run(ctx context.Context, out, notes io.Writer) (err error) {
 	if err := b.draw(ctx); err != nil {
 		return err
 	}
-	stop, err := b.start(ctx)
+	asked, err := startCorrelator(ctx, b.correlator, b.dsn)
 	if err != nil {
 		return err
 	}
-	defer stop()
+	defer asked.stop()
+	b.base = asked.base
 	_, _ = fmt.Fprintf(notes, "warming: %d allocations are judged once\n", len(b.ids)+len(b.large))
 	for _, id := range slices.Concat(b.ids, b.large) {
 		if _, err := b.get(ctx, "/allocations/"+id); err != nil {
@@ -120,7 +117,8 @@ func (b *benchRead) draw(ctx context.Context) error {
 		statement string
 		into      *[]string
 	}{
-		{"SELECT allocation_id FROM lifecycle WHERE state IN ('active', 'released', 'failed') AND NOT startsWith(allocation_id, 'large') AND NOT startsWith(allocation_id, 'live') ORDER BY cityHash64(allocation_id) LIMIT {n:UInt32}", &b.ids},
+		{"SELECT allocation_id FROM lifecycle WHERE state IN ('active', 'released', 'failed') AND NOT startsWith(allocation_id, 'large') AND NOT startsWith(allocation_id, 'live') " +
+			"AND allocation_id IN (SELECT allocation_id FROM allocations GROUP BY allocation_id HAVING max(last_ingested) < now()) ORDER BY cityHash64(allocation_id) LIMIT {n:UInt32}", &b.ids},
 		{"SELECT DISTINCT trace_id FROM events WHERE trace_id != '' AND minute % 97 = 5 LIMIT {n:UInt32}", &b.tasks},
 	} {
 
@@ -143,45 +141,6 @@ func (b *benchRead) draw(ctx context.Context) error {
 }
 
 // start runs a correlator that judges what arrives, and nothing that was there before.
-func (b *benchRead) start(ctx context.Context) (stop func(), err error) {
-	dir, err := os.MkdirTemp("", "faultline-bench-read-")
-	if err != nil {
-		return nil, err
-	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	address := l.Addr().String()
-	_ = l.Close()
-	file := filepath.Join(dir, "correlator.yaml")
-	text := fmt.Sprintf("listen: %s\njudging: {adopt: 0}\nlimits: {rate: 0, concurrent: 0, concurrent_each: 0}\naccess: {log: {requests: false, audit: false}}\nlog: {level: warn}\n", address)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, b.correlator, "--config", file)
-	cmd.Env, cmd.Stderr = append(os.Environ(), schema.Variable+"="+b.dsn), os.Stderr
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	b.base = "http://" + address + "/api/v1"
-	stop = func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-		_ = os.RemoveAll(dir)
-	}
-	for begun := time.Now(); ; pause(ctx, 200*time.Millisecond) {
-		if _, err = b.get(ctx, "/stuck"); err == nil {
-			pause(ctx, 2*time.Second)
-			return stop, nil
-		}
-		if time.Since(begun) > 2*time.Minute || ctx.Err() != nil {
-			stop()
-			return nil, fmt.Errorf("the correlator does not answer: %w", err)
-		}
-	}
-}
-
 // readQuestion is one kind of question, and what its 50th and 99th of a hundred answers may take.
 type readQuestion struct {
 	name     string

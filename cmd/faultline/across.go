@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,7 @@ import (
 // correlator.
 type across[List any] struct {
 	name, short, long, example string
-	path                       string                         // of the REST API, with its parameters
+	request                    func(asOf *time.Time) request  // the same question of a running correlator
 	ofFiles                    func(*correlator.Dataset) List // the same answer, worked out here
 	view                       func(l *look, list List, now time.Time) view
 	asOf                       func(List) correlator.Time
@@ -24,7 +23,7 @@ type across[List any] struct {
 }
 
 // command makes the cobra command of a question.
-func (a across[List]) command(parameters func() url.Values) *cobra.Command {
+func (a across[List]) command() *cobra.Command {
 	q, in := question{}, input{}
 	details, exitCode := false, false
 	cmd := &cobra.Command{
@@ -46,7 +45,7 @@ Exit status: 0 all read; 3 something was rejected (the answer is still whole); 1
 			var list List
 			var rejected error
 			if len(files) > 0 {
-				in.asOf = q.asOf
+				in.asOf = q.asOf.String()
 				g, err := in.gather(files, cmd.InOrStdin(), cmd.ErrOrStderr())
 				if err != nil {
 					return err
@@ -54,14 +53,8 @@ Exit status: 0 all read; 3 something was rejected (the answer is still whole); 1
 				if list = a.ofFiles(g); g.Stats.Rejected > 0 {
 					rejected = errRejected
 				}
-			} else {
-				values := parameters()
-				if q.asOf != "" {
-					values.Set("as_of", q.asOf)
-				}
-				if err := q.get(cmd.Context(), a.path+"?"+values.Encode(), &list); err != nil {
-					return err
-				}
+			} else if err := q.get(cmd.Context(), a.request(q.asOf.time()), &list); err != nil {
+				return err
 			}
 			now := time.Unix(0, int64(a.asOf(list)))
 			err := q.show(cmd, now, list, func() view {

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/faultline-io/faultline/api/client"
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/table"
 	"github.com/faultline-io/faultline/internal/terminal"
@@ -28,9 +27,10 @@ const serverVariable = "FAULTLINE_SERVER"
 type question struct {
 	look
 	credentials
-	server, context, asOf string
-	cmd                   *cobra.Command // that asks; nil for tests
-	to                    *destination   // whom, once that is known
+	server, context string
+	asOf            moment
+	cmd             *cobra.Command // that asks; nil for tests
+	to              *destination   // whom, once that is known
 }
 
 // destination is whom a question goes to, and what says so.
@@ -58,13 +58,13 @@ func contextFlag(cmd *cobra.Command, name *string) {
 
 // pastFlag is for questions that can be asked as of a time.
 func (q *question) pastFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&q.asOf, "as-of", "", "judge by what had been observed until this time (RFC 3339)")
+	cmd.Flags().Var(&q.asOf, "as-of", "judge by what had been observed until this time (RFC 3339), or so long ago (90m, 24h)")
 }
 
 // now is the time that ages are told as of.
 func (q *question) now() time.Time {
-	if at, err := time.Parse(time.RFC3339Nano, q.asOf); err == nil {
-		return at
+	if at := q.asOf.time(); at != nil {
+		return *at
 	}
 	return time.Now()
 }
@@ -149,11 +149,14 @@ func (q *question) ask(ctx context.Context, id string, notes io.Writer) (correla
 	if err != nil {
 		return a, err
 	}
-	path := "/api/v1/allocations/" + url.PathEscape(chosen)
-	if q.asOf != "" {
-		path += "?as_of=" + url.QueryEscape(q.asOf)
+	return a, q.get(ctx, whole(chosen, q.asOf.time()), &a)
+}
+
+// whole asks for an allocation with its timeline and verdict.
+func whole(id string, asOf *time.Time) request {
+	return func(ctx context.Context, c client.ClientInterface) (*http.Response, error) {
+		return c.GetAllocation(ctx, id, &client.GetAllocationParams{AsOf: asOf})
 	}
-	return a, q.get(ctx, path, &a)
 }
 
 // resolve gives the allocation that an identifier leads to. Where it leads to several, the most recent
@@ -162,7 +165,10 @@ func (q *question) resolve(ctx context.Context, id string, notes io.Writer) (str
 	var found struct {
 		Allocations []string `json:"allocations"`
 	}
-	if err := q.get(ctx, "/api/v1/resolve?id="+url.QueryEscape(id), &found); err != nil {
+	err := q.get(ctx, func(ctx context.Context, c client.ClientInterface) (*http.Response, error) {
+		return c.Resolve(ctx, &client.ResolveParams{ID: id})
+	}, &found)
+	if err != nil {
 		return "", err
 	}
 	if len(found.Allocations) == 0 {
@@ -178,19 +184,31 @@ func (q *question) resolve(ctx context.Context, id string, notes io.Writer) (str
 // patience is how long an answer may take.
 const patience = 30 * time.Second
 
-func (q *question) get(ctx context.Context, path string, into any) error {
+// request is one question of the API.
+type request func(ctx context.Context, c client.ClientInterface) (*http.Response, error)
+
+// asker sends the requests of a client to the destination, as who asks.
+type asker struct {
+	q  *question
+	to destination
+}
+
+// Do implements client.HttpRequestDoer.
+func (a asker) Do(r *http.Request) (*http.Response, error) { return a.q.send(r, a.to) }
+
+func (q *question) get(ctx context.Context, send request, into any) error {
 	to, err := q.destination()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(to.address, "/")+path, nil)
+	c, err := client.NewClient(to.address, client.WithHTTPClient(asker{q, to}))
 	if err != nil {
 		return fmt.Errorf("%s: %w", to.because, err)
 	}
 	defer q.progress("asking " + to.shown())()
-	answer, err := q.send(r, to)
+	answer, err := send(ctx, c)
 	if err != nil {
 		return err
 	}

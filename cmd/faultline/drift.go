@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"net/url"
+	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/faultline-io/faultline/api/client"
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/incident"
 	"github.com/faultline-io/faultline/correlator/query"
@@ -19,13 +21,17 @@ func driftCommand() *cobra.Command {
 		name: "drift", short: "Every view that shows something else than the truth, for longer than its grace",
 		long:    "Compares what views showed when they were last looked at with what was true then.",
 		example: "  faultline drift\n  faultline drift export.jsonl",
-		path:    "/api/v1/drift",
 		ofFiles: func(g *correlator.Dataset) incident.DriftList {
 			return incident.ListDrift(query.Assess(g, rules.All()), g.Now)
 		},
 		view: viewDrift,
 		asOf: func(list incident.DriftList) correlator.Time { return list.AsOf },
-	}.command(func() url.Values { return url.Values{} })
+		request: func(asOf *time.Time) request {
+			return func(ctx context.Context, c client.ClientInterface) (*http.Response, error) {
+				return c.ListDrift(ctx, &client.ListDriftParams{AsOf: asOf})
+			}
+		},
+	}.command()
 }
 
 func viewDrift(l *look, list incident.DriftList, now time.Time) view {

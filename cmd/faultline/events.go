@@ -1,16 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"strconv"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/faultline-io/faultline/api"
+	"github.com/faultline-io/faultline/api/client"
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/table"
 )
@@ -28,7 +29,7 @@ type reading struct {
 
 func (r *reading) flags(cmd *cobra.Command, limit int, whole string) {
 	r.question.flags(cmd)
-	cmd.Flags().StringVar(&r.asOf, "as-of", "", "leave out what was ingested after this time (RFC 3339)")
+	cmd.Flags().Var(&r.asOf, "as-of", "leave out what was ingested after this time (RFC 3339), or so long ago (90m, 24h)")
 	cmd.Flags().Lookup("json").Usage = "print one JSON object a line"
 	cmd.Flags().Var(&r.from, "from", "stamped at or after this time (RFC 3339), or so long ago (90m, 24h)")
 	cmd.Flags().Var(&r.to, "to", "stamped before this time (RFC 3339), or so long ago")
@@ -46,24 +47,31 @@ func eventsCommand() *cobra.Command {
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeIDs(&r.question),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q := url.Values{}
-			for kind, id := range of {
-				if *id != "" {
-					q.Set(kind.Attribute(), *id)
+			if len(args) == 1 {
+				of[identity.Allocation] = &args[0]
+			}
+			p, id := client.ListEventsParams{}, ""
+			for kind, place := range map[identity.Kind]**string{
+				identity.Allocation: &p.AllocationID, identity.Node: &p.NodeID, identity.NodeInstance: &p.NodeInstanceID,
+				identity.Workflow: &p.WorkflowID, identity.Trace: &p.TraceID, identity.Correlation: &p.CorrelationID,
+			} {
+				if named := of[kind]; named != nil && *named != "" {
+					if id != "" {
+						return errOneIdentifier
+					}
+					*place, id = named, *named
 				}
 			}
-			if len(args) == 1 {
-				q.Set(identity.Allocation.Attribute(), args[0])
+			if id == "" {
+				return errOneIdentifier
 			}
-			if len(q) != 1 {
-				return errors.New("events needs one identifier: an ALLOCATION, or one of --node, --node-instance, --workflow, --trace, --correlation")
-			}
-			id := ""
-			for name := range q {
-				id = q.Get(name)
-			}
-			printed, err := r.run(cmd, "/api/v1/events", q)
-			if err == nil && printed == 0 && r.from.String() == "" && r.to.String() == "" && r.asOf == "" {
+			printed, err := r.run(cmd, func(limit int, cursor *string) request {
+				p.From, p.To, p.AsOf, p.Limit, p.Cursor = r.from.time(), r.to.time(), r.asOf.time(), &limit, cursor
+				return func(ctx context.Context, c client.ClientInterface) (*http.Response, error) {
+					return c.ListEvents(ctx, &p)
+				}
+			})
+			if err == nil && printed == 0 && r.from.String() == "" && r.to.String() == "" && r.asOf.String() == "" {
 				note(cmd.ErrOrStderr(), r.unknown(cmd.Context(), id).Error())
 			}
 			return err
@@ -77,43 +85,40 @@ func eventsCommand() *cobra.Command {
 	return cmd
 }
 
+var errOneIdentifier = errors.New("events needs one identifier: an ALLOCATION, or one of --node, --node-instance, --workflow, --trace, --correlation")
+
 // run prints page after page, and says how many records that were.
-func (r *reading) run(cmd *cobra.Command, path string, q url.Values) (printed int, err error) {
+func (r *reading) run(cmd *cobra.Command, page func(limit int, cursor *string) request) (printed int, err error) {
 	if r.limit < 0 {
 		return 0, errors.New("--limit: is negative")
 	}
-	for name, value := range map[string]string{"from": r.from.String(), "to": r.to.String(), "as_of": r.asOf} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
+	var cursor *string
 	lines := newEventPrinter(cmd.OutOrStdout(), r.page(cmd.OutOrStdout(), r.screen(cmd), r.now()), r.ages)
 	for left := r.limit; ; {
 		most := eventsAtOnce
 		if r.limit > 0 {
 			most = min(most, left)
 		}
-		q.Set("limit", strconv.Itoa(most))
-		var page api.Events
-		if err := r.get(cmd.Context(), path+"?"+q.Encode(), &page); err != nil {
+		var found api.Events
+		if err := r.get(cmd.Context(), page(most, cursor), &found); err != nil {
 			return printed, err
 		}
-		if q.Get("cursor") == "" && page.Bounded {
+		if cursor == nil && found.Bounded {
 			note(cmd.ErrOrStderr(), "more identifiers lead here than are followed: late-linked records may be missing")
 		}
-		for _, e := range page.Events {
+		for _, e := range found.Events {
 			if err := lines.print(e); err != nil {
 				return printed, err
 			}
 		}
-		left, printed = left-len(page.Events), printed+len(page.Events)
-		if page.Next == nil || r.limit > 0 && left <= 0 {
+		left, printed = left-len(found.Events), printed+len(found.Events)
+		if found.Next == nil || r.limit > 0 && left <= 0 {
 			return printed, lines.flush()
 		}
 		if err := lines.flush(); err != nil {
 			return printed, err
 		}
-		q.Set("cursor", *page.Next)
+		cursor = found.Next
 	}
 }
 

@@ -1,8 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"net/url"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/faultline-io/faultline/api/client"
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/incident"
 	"github.com/faultline-io/faultline/correlator/query"
@@ -18,16 +20,15 @@ import (
 )
 
 func incidentsCommand() *cobra.Command {
-	victims, open := 1, false
+	victims, open, layer := 1, false, ""
 	return across[incident.List]{
 		name: "incidents", short: "Allocations hit by one cause in one window, as one incident with its victims",
 		long: "Groups the faults of all allocations by cause: the same layer, mechanism and subject (a node, a certificate, a\n" +
 			"host, a provider, a component), with no longer than " + incident.Window.String() + " of quiet between them.",
 		example: "  faultline incidents --open\n  faultline incidents --details\n  faultline incidents --victims 2 export.jsonl",
-		path:    "/api/v1/incidents",
 		ofFiles: func(g *correlator.Dataset) incident.List {
 			list := incident.NewList(query.Assess(g, rules.All()), incident.Window, victims)
-			list.Incidents = slices.DeleteFunc(list.Incidents, func(in incident.Incident) bool { return open && !in.Open })
+			list.Incidents = slices.DeleteFunc(list.Incidents, func(in incident.Incident) bool { return open && !in.Open || layer != "" && in.Layer != layer })
 			return list
 		},
 		view:    viewIncidents,
@@ -37,10 +38,15 @@ func incidentsCommand() *cobra.Command {
 		flags: func(cmd *cobra.Command) {
 			cmd.Flags().IntVar(&victims, "victims", 1, "only those with at least so many victims")
 			cmd.Flags().BoolVar(&open, "open", false, "only those that are still open")
+			cmd.Flags().StringVar(&layer, "layer", "", "only what is this layer's")
+			complete(cmd, "layer", layers()...)
 		},
-	}.command(func() url.Values {
-		return url.Values{"victims": {fmt.Sprint(victims)}, "open": {fmt.Sprint(open)}}
-	})
+		request: func(asOf *time.Time) request {
+			return func(ctx context.Context, c client.ClientInterface) (*http.Response, error) {
+				return c.ListIncidents(ctx, &client.ListIncidentsParams{Layer: ifSaid(layer), AsOf: asOf, Victims: &victims, Open: &open})
+			}
+		},
+	}.command()
 }
 
 func viewIncidents(l *look, list incident.List, now time.Time) view {

@@ -1,7 +1,9 @@
 package main
 
 import (
-	"net/url"
+	"context"
+	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,8 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/faultline-io/faultline/api/client"
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/query"
+	"github.com/faultline-io/faultline/internal/near"
 	"github.com/faultline-io/faultline/internal/table"
 )
 
@@ -38,21 +42,54 @@ func (l allocationList) judged() bool {
 	return slices.ContainsFunc(l.Allocations, func(a listed) bool { return a.Outcome != nil })
 }
 
-// listFilters are the flags of list that narrow it, each sent as the parameter of its name.
-var listFilters = []struct{ name, does string }{
-	{"state", "only allocations in this state"},
-	{"layer", "only those whose trouble is this layer's"},
-	{"outcome", "only those whose verdict is none, attributed, contested or undetermined"},
-	{"owner", "only those whose trouble is this team's"},
-	{"provider", "only those that this provider works on"},
-	{"text", "only those whose verdict says this"},
-	{"tenant", "only those of this tenant"},
+// listFilters are the flags of list that narrow it, and the parameters that they are sent as.
+type listFilters struct {
+	state, layer, outcome, owner, provider, text, tenant string
+	stuck                                                bool
+	since                                                moment
+	limit                                                int
+}
+
+func (f *listFilters) flags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.state, "state", "", "only allocations in this state")
+	flags.StringVar(&f.layer, "layer", "", "only those whose trouble is this layer's")
+	flags.StringVar(&f.outcome, "outcome", "", "only those whose verdict is none, attributed, contested or undetermined")
+	flags.StringVar(&f.owner, "owner", "", "only those whose trouble is this team's")
+	flags.StringVar(&f.provider, "provider", "", "only those that this provider works on")
+	flags.StringVar(&f.text, "text", "", "only those whose verdict says this")
+	flags.StringVar(&f.tenant, "tenant", "", "only those of this tenant")
+	flags.IntVar(&f.limit, "limit", 100, "how many at most, 1 to 1000")
+	flags.BoolVar(&f.stuck, "stuck", false, "only those whose next step is overdue; --stuck=false: only the others")
+	flags.Var(&f.since, "since", "only those heard of since this time (RFC 3339), or so long ago (90m, 24h)")
+	complete(cmd, "state", states()...)
+	complete(cmd, "layer", layers()...)
+	complete(cmd, "outcome", correlator.None, correlator.Attributed, correlator.Contested, correlator.Undetermined)
+}
+
+// check says what can't be meant: a state that there is none of would be an empty list, as if all were well.
+func (f *listFilters) check() error {
+	if known := states(); f.state != "" && !slices.Contains(known, f.state) {
+		return fmt.Errorf("--state: %q is none of %s%s", f.state, strings.Join(known, ", "), didYouMean(near.Words(f.state, known, 1)))
+	}
+	return nil
+}
+
+func (f *listFilters) request(cmd *cobra.Command) request {
+	p := client.ListAllocationsParams{
+		State: ifSaid(f.state), Layer: ifSaid(f.layer), Outcome: ifSaid(client.ListAllocationsParamsOutcome(f.outcome)), Owner: ifSaid(f.owner),
+		Provider: ifSaid(f.provider), Text: ifSaid(f.text), Tenant: ifSaid(f.tenant), From: f.since.time(), Limit: &f.limit,
+	}
+	if cmd.Flags().Changed("stuck") {
+		p.Stuck = &f.stuck
+	}
+	return func(ctx context.Context, c client.ClientInterface) (*http.Response, error) {
+		return c.ListAllocations(ctx, &p)
+	}
 }
 
 func listCommand() *cobra.Command {
-	q := question{}
-	filters := map[string]*string{}
-	limit, stuck, since := 0, false, moment{}
+	q, f := question{}, listFilters{}
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Allocations, their states and whose trouble they are, the most recently heard of first",
@@ -61,20 +98,11 @@ func listCommand() *cobra.Command {
   faultline list --state failed -o id | xargs -n1 faultline verdict`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ask := url.Values{"limit": {strconv.Itoa(limit)}}
-			for name, value := range filters {
-				if *value != "" {
-					ask.Set(name, *value)
-				}
-			}
-			if cmd.Flags().Changed("stuck") {
-				ask.Set("stuck", strconv.FormatBool(stuck))
-			}
-			if since.String() != "" {
-				ask.Set("from", since.String())
+			if err := f.check(); err != nil {
+				return err
 			}
 			var found allocationList
-			if err := q.get(cmd.Context(), "/api/v1/allocations?"+ask.Encode(), &found); err != nil {
+			if err := q.get(cmd.Context(), f.request(cmd), &found); err != nil {
 				return err
 			}
 			now := time.Now()
@@ -82,29 +110,25 @@ func listCommand() *cobra.Command {
 				return err
 			}
 			switch n := len(found.Allocations); {
-			case n > 0 && len(ask) > 1 && !found.judged() && (len(ask) > 2 || !ask.Has("state")):
+			case n > 0 && f.narrows(cmd) && !found.judged():
 				note(cmd.ErrOrStderr(), "none of these has a verdict: a correlator older than this command knows no filter but --state")
 			case q.json:
 			case n == 0:
 				note(cmd.ErrOrStderr(), "no allocations")
-			case n == limit:
-				note(cmd.ErrOrStderr(), "the "+strconv.Itoa(limit)+" that were heard of last; --limit N shows more")
+			case n == f.limit:
+				note(cmd.ErrOrStderr(), "the "+strconv.Itoa(f.limit)+" that were heard of last; --limit N shows more")
 			}
 			return nil
 		},
 	}
 	q.flags(cmd)
-	f := cmd.Flags()
-	f.IntVar(&limit, "limit", 100, "how many at most, 1 to 1000")
-	f.BoolVar(&stuck, "stuck", false, "only those whose next step is overdue; --stuck=false: only the others")
-	f.Var(&since, "since", "only those heard of since this time (RFC 3339), or so long ago (90m, 24h)")
-	for _, filter := range listFilters {
-		filters[filter.name] = f.String(filter.name, "", filter.does)
-	}
-	complete(cmd, "state", states()...)
-	complete(cmd, "layer", layers()...)
-	complete(cmd, "outcome", correlator.None, correlator.Attributed, correlator.Contested, correlator.Undetermined)
+	f.flags(cmd)
 	return cmd
+}
+
+// narrows says whether anything but a state is asked for.
+func (f *listFilters) narrows(cmd *cobra.Command) bool {
+	return cmd.Flags().Changed("stuck") || f.since.String() != "" || f.layer+f.outcome+f.owner+f.provider+f.text+f.tenant != ""
 }
 
 func viewList(l *look, found allocationList, now time.Time) view {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/faultline-io/faultline/api/client"
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/incident"
 	"github.com/faultline-io/faultline/internal/near"
@@ -35,13 +37,13 @@ func (q *question) known(ctx context.Context, within time.Duration) []string {
 	defer cancel()
 	var out []string
 	var list allocationList
-	if q.get(ctx, "/api/v1/allocations?limit=1000", &list) == nil {
+	if q.get(ctx, theNewest, &list) == nil {
 		for _, a := range list.Allocations {
 			out = append(append(out, a.ID), a.Nodes...)
 		}
 	}
 	var incidents incident.List
-	if ctx.Err() == nil && q.get(ctx, "/api/v1/incidents", &incidents) == nil {
+	if ctx.Err() == nil && q.get(ctx, everyIncident, &incidents) == nil {
 		for _, in := range incidents.Incidents {
 			if in.Subject.Kind == correlator.SubjectNode {
 				out = append(out, in.Subject.IDs...)
@@ -49,6 +51,15 @@ func (q *question) known(ctx context.Context, within time.Duration) []string {
 		}
 	}
 	return out
+}
+
+func theNewest(ctx context.Context, c client.ClientInterface) (*http.Response, error) {
+	most := 1000
+	return c.ListAllocations(ctx, &client.ListAllocationsParams{Limit: &most})
+}
+
+func everyIncident(ctx context.Context, c client.ClientInterface) (*http.Response, error) {
+	return c.ListIncidents(ctx, &client.ListIncidentsParams{})
 }
 
 // nearFlag adds to the error of an unknown flag what was meant perhaps.

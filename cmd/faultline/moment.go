@@ -25,5 +25,14 @@ func (m *moment) Set(text string) error {
 // String is the time, "" where none was given.
 func (m *moment) String() string { return m.at }
 
+// time is the time for a request, nil where none was given.
+func (m *moment) time() *time.Time {
+	at, err := time.Parse(time.RFC3339Nano, m.at)
+	if err != nil {
+		return nil
+	}
+	return &at
+}
+
 // Type is what the help calls it.
 func (m *moment) Type() string { return "time" }

@@ -1,10 +1,13 @@
 package main
 
 import (
-	"net/url"
+	"context"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/faultline-io/faultline/api/client"
 )
 
 func searchCommand() *cobra.Command {
@@ -26,13 +29,21 @@ search that would read more than the store allows says how to narrow it.`,
 					return err
 				}
 			}
-			q := url.Values{"service": services, "attr": attrs}
-			for name, value := range map[string]string{"text": strings.Join(args, " "), "severity": severity, "layer": layer} {
-				if value != "" {
-					q.Set(name, value)
-				}
+			p := client.SearchEventsParams{
+				Text: ifSaid(strings.Join(args, " ")), Severity: ifSaid(client.SearchEventsParamsSeverity(severity)), Layer: ifSaid(layer),
 			}
-			_, err := r.run(cmd, "/api/v1/search", q)
+			if len(services) > 0 {
+				p.Service = &services
+			}
+			if len(attrs) > 0 {
+				p.Attr = &attrs
+			}
+			_, err := r.run(cmd, func(limit int, cursor *string) request {
+				p.From, p.To, p.AsOf, p.Limit, p.Cursor = r.from.time(), r.to.time(), r.asOf.time(), &limit, cursor
+				return func(ctx context.Context, c client.ClientInterface) (*http.Response, error) {
+					return c.SearchEvents(ctx, &p)
+				}
+			})
 			return err
 		},
 	}

@@ -1,14 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"net/url"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/faultline-io/faultline/api/client"
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/incident"
 	"github.com/faultline-io/faultline/correlator/query"
@@ -23,7 +25,6 @@ func stuckCommand() *cobra.Command {
 		long: "Lists allocations whose next step is overdue: who owes it, since when, by how much, and whose trouble that is\n" +
 			"where the evidence says so. Resources whose allocation is gone are listed as orphans.",
 		example: "  faultline stuck\n  faultline stuck --layer node_agent --json export.jsonl\n  faultline stuck -o id | xargs -n1 faultline verdict",
-		path:    "/api/v1/stuck",
 		ofFiles: func(g *correlator.Dataset) incident.StuckList {
 			list := incident.ListStuck(query.Assess(g, rules.All()), g.Now)
 			list.Allocations = slices.DeleteFunc(list.Allocations, func(s incident.StuckAllocation) bool { return layer != "" && s.Layer != layer })
@@ -37,7 +38,12 @@ func stuckCommand() *cobra.Command {
 			cmd.Flags().StringVar(&layer, "layer", "", "only what is this layer's")
 			complete(cmd, "layer", layers()...)
 		},
-	}.command(func() url.Values { return url.Values{"layer": {layer}} })
+		request: func(asOf *time.Time) request {
+			return func(ctx context.Context, c client.ClientInterface) (*http.Response, error) {
+				return c.ListStuck(ctx, &client.ListStuckParams{Layer: ifSaid(layer), AsOf: asOf})
+			}
+		},
+	}.command()
 }
 
 func viewStuck(l *look, list incident.StuckList, now time.Time) view {
@@ -104,6 +110,14 @@ func text(s *string) string {
 		return ""
 	}
 	return *s
+}
+
+// ifSaid is a parameter that is left out where the flag says nothing.
+func ifSaid[T ~string](s T) *T {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // orText is the first text that says something.

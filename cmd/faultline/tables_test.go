@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -176,9 +178,15 @@ func TestListFiltersAreSent(t *testing.T) {
 		"--text", "expired", "--tenant", "blue", "--since", "2026-03-02T00:00:00Z", "--limit", "5"); err != nil {
 		t.Fatal(err)
 	}
-	want := "/api/v1/allocations?from=2026-03-02T00%3A00%3A00Z&layer=cert&limit=5&outcome=attributed&owner=platform+PKI&provider=aap&state=failed&stuck=true&tenant=blue&text=expired"
-	if len(f.asked) != 1 || f.asked[0] != want {
-		t.Errorf("%v", f.asked)
+	want := url.Values{
+		"from": {"2026-03-02T00:00:00Z"}, "layer": {"cert"}, "limit": {"5"}, "outcome": {"attributed"}, "owner": {"platform PKI"}, "provider": {"aap"},
+		"state": {"failed"}, "stuck": {"true"}, "tenant": {"blue"}, "text": {"expired"},
+	}
+	if asked, err := url.Parse(f.asked[0]); err != nil || len(f.asked) != 1 || !reflect.DeepEqual(asked.Query(), want) {
+		t.Errorf("%v %v", f.asked, err)
+	}
+	if _, _, err := say(t, "list", "--server", f.url, "--state", "faild"); err == nil || !strings.Contains(err.Error(), "did you mean failed?") {
+		t.Error(err)
 	}
 	if _, _, err := say(t, "list", "--server", f.url, "--since", "2h"); err != nil || !strings.Contains(f.asked[1], "from=20") {
 		t.Errorf("%v %v", f.asked, err)

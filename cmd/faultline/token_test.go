@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/faultline-io/faultline/api/client"
 	"github.com/faultline-io/faultline/internal/bearer"
 )
 
@@ -21,7 +22,7 @@ func TestQuestionsShowTheToken(t *testing.T) {
 	got := ""
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = r.Header.Get("Authorization")
-		if r.URL.Path == "/away" {
+		if r.URL.Path == "/api/v1/lookup/away" {
 			http.Redirect(w, r, "/elsewhere", http.StatusFound)
 			return
 		}
@@ -41,7 +42,7 @@ func TestQuestionsShowTheToken(t *testing.T) {
 	f := func(q question, want string) {
 		t.Helper()
 		got = "nothing came"
-		if err := q.get(context.Background(), "/api/v1/allocations", &struct{}{}); err != nil || got != want {
+		if err := q.get(context.Background(), theNewest, &struct{}{}); err != nil || got != want {
 			t.Errorf("%q, %v; want %q", got, err, want)
 		}
 	}
@@ -61,16 +62,19 @@ func TestQuestionsShowTheToken(t *testing.T) {
 	ca := file("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})))
 	f(question{server: secure.URL, credentials: credentials{caFile: ca}}, "Bearer flt_file")
 
+	away := func(ctx context.Context, c client.ClientInterface) (*http.Response, error) {
+		return c.Lookup(ctx, "away")
+	}
 	q := question{server: server.URL}
-	if err := q.get(context.Background(), "/away", &struct{}{}); err == nil || !strings.Contains(err.Error(), "302") {
+	if err := q.get(context.Background(), away, &struct{}{}); err == nil || !strings.Contains(err.Error(), "302") {
 		t.Errorf("a redirect was followed: %v", err)
 	}
 	q = question{server: "http://192.0.2.1:8680"}
-	if err := q.get(context.Background(), "/", &struct{}{}); err == nil || !strings.Contains(err.Error(), "--server: a token is not sent over plain http to 192.0.2.1:8680") {
+	if err := q.get(context.Background(), theNewest, &struct{}{}); err == nil || !strings.Contains(err.Error(), "--server: a token is not sent over plain http to 192.0.2.1:8680") {
 		t.Error(err)
 	}
 	q = question{server: server.URL, credentials: credentials{tokenFile: filepath.Join(dir, "none")}}
-	if err := q.get(context.Background(), "/", &struct{}{}); err == nil || !strings.Contains(err.Error(), "--token-file: open") {
+	if err := q.get(context.Background(), theNewest, &struct{}{}); err == nil || !strings.Contains(err.Error(), "--token-file: open") {
 		t.Error(err)
 	}
 }

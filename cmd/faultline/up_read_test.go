@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/faultline-io/faultline/api"
+	"github.com/faultline-io/faultline/api/client"
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/otlpfile"
 	"github.com/faultline-io/faultline/internal/record"
@@ -74,11 +75,15 @@ func eachRecordIsReadOnce(t *testing.T, cfg upConfig, truths []truth, exports []
 func readRefs(cfg upConfig, allocation string) (map[string]int, error) {
 	refs := map[string]int{}
 	q := question{server: "http://" + cfg.Correlator}
-	ask := url.Values{"allocation_id": {allocation}, "limit": {"60"}}
+	limit := 60
+	p := client.ListEventsParams{AllocationID: &allocation, Limit: &limit}
 	var last correlator.Time
 	for {
 		var page api.Events
-		if err := q.get(context.Background(), "/api/v1/events?"+ask.Encode(), &page); err != nil {
+		err := q.get(context.Background(), func(ctx context.Context, c client.ClientInterface) (*http.Response, error) {
+			return c.ListEvents(ctx, &p)
+		}, &page)
+		if err != nil {
 			return nil, err
 		}
 		for _, e := range page.Events {
@@ -90,6 +95,6 @@ func readRefs(cfg upConfig, allocation string) (map[string]int, error) {
 		if page.Next == nil {
 			return refs, nil
 		}
-		ask.Set("cursor", *page.Next)
+		p.Cursor = page.Next
 	}
 }

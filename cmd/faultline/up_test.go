@@ -85,7 +85,7 @@ func TestUp(t *testing.T) {
 		eventually(t, time.Minute, "the verdict that is kept on "+one.ID+" is the one that is given", func() bool {
 			var h api.History
 			q := question{server: "http://" + cfg.Correlator}
-			if err := q.get(context.Background(), "/api/v1/allocations/"+one.ID+"/history", &h); err != nil {
+			if err := q.get(context.Background(), history(one.ID), &h); err != nil {
 				return false
 			}
 			return ruling(h.Revisions[len(h.Revisions)-1].Assessment.Verdict) == served[one.ID]
@@ -284,7 +284,7 @@ func readTruths(t *testing.T, cfg upConfig) []truth {
 func fetch(address, id string) (correlator.Allocation, error) {
 	var a correlator.Allocation
 	q := question{server: "http://" + address}
-	return a, q.get(context.Background(), "/api/v1/allocations/"+id, &a)
+	return a, q.get(context.Background(), whole(id, nil), &a)
 }
 
 // anyIdentifierLeadsThere asks, as the command line does, by every kind of identifier in a timeline; layers

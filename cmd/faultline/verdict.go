@@ -1,11 +1,13 @@
 package main
 
 import (
-	"net/url"
+	"context"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
 	"github.com/faultline-io/faultline/api"
+	"github.com/faultline-io/faultline/api/client"
 	"github.com/faultline-io/faultline/correlator"
 )
 
@@ -90,7 +92,7 @@ func (q *verdictQuestion) tellHistory(cmd *cobra.Command, id string) error {
 		return err
 	}
 	var h api.History
-	if err := q.get(cmd.Context(), "/api/v1/allocations/"+url.PathEscape(id)+"/history", &h); err != nil {
+	if err := q.get(cmd.Context(), history(id), &h); err != nil {
 		return err
 	}
 	return q.show(cmd, q.now(), h, func() view {
@@ -98,17 +100,23 @@ func (q *verdictQuestion) tellHistory(cmd *cobra.Command, id string) error {
 	})
 }
 
+// history asks for what was said before.
+func history(id string) request {
+	return func(ctx context.Context, c client.ClientInterface) (*http.Response, error) {
+		return c.GetHistory(ctx, id, &client.GetHistoryParams{})
+	}
+}
+
 func (q *verdictQuestion) tellReasons(cmd *cobra.Command, id string) error {
 	id, err := q.resolve(cmd.Context(), id, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	path := "/api/v1/allocations/" + url.PathEscape(id) + "/reasoning"
-	if q.asOf != "" {
-		path += "?as_of=" + url.QueryEscape(q.asOf)
-	}
 	var r api.Reasoned
-	if err := q.get(cmd.Context(), path, &r); err != nil {
+	err = q.get(cmd.Context(), func(ctx context.Context, c client.ClientInterface) (*http.Response, error) {
+		return c.GetReasoning(ctx, id, &client.GetReasoningParams{AsOf: q.asOf.time()})
+	}, &r)
+	if err != nil {
 		return err
 	}
 	a := correlator.Allocation{ID: r.ID, State: r.State, Since: r.Since, Verdict: r.Verdict.Verdict}

@@ -1,0 +1,7 @@
+// Package client asks a correlator over HTTP. It is generated from api/openapi.yaml, the contract of the API: the command line
+// uses it, and so can any other program.
+//
+// Every method gives the answer as it came, also a refusal (application/problem+json); the methods of ClientWithResponses read it.
+package client
+
+//go:generate go tool -modfile=../../tools/oapicodegen/go.mod oapi-codegen -config config.yaml -o client.gen.go ../openapi.yaml
