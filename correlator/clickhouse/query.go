@@ -2,7 +2,9 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -47,7 +49,25 @@ func (l *Reader) ask(ctx context.Context, text string, p params, settings ch.Set
 			ctx = undated{ctx}
 		}
 	}
-	return l.conn.Query(ch.Context(ctx, options...), text)
+	release, err := l.turns.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := l.conn.Query(ch.Context(ctx, options...), text)
+	if err != nil {
+		release()
+		return nil, plainly(err)
+	}
+	return turnRows{rows, release}, nil
+}
+
+// plainly leaves the address out of what a request failed with: it holds the whole statement's parameters, twenty thousand characters.
+func plainly(err error) error {
+	var request *url.Error
+	if errors.As(err, &request) {
+		return request.Err
+	}
+	return err
 }
 
 const memoryExceeded = 241 // the store's error code

@@ -37,13 +37,14 @@ type Reader struct {
 	pattern string // see WithWords
 	replica string // see WithReplica
 	said    *saidAt
+	turns   turns
 
 	cache *durationCache
 }
 
 // New reads from an open store; profile says which identifiers stand in a record.
 func New(conn driver.Conn, p *profile.Profile) *Reader {
-	return &Reader{conn: conn, profile: p, limits: DefaultLimits(), cache: &durationCache{}, said: &saidAt{}}
+	return &Reader{conn: conn, profile: p, limits: DefaultLimits(), cache: &durationCache{}, said: &saidAt{}, turns: newTurns(conn.Stats().MaxOpenConns)}
 }
 
 // WithWords gives a reader that reads what belongs to nobody and holds one of these words, in lower case, whatever its severity is.
