@@ -19,6 +19,7 @@ const (
 	exitFound        = 10
 	exitContested    = 11
 	exitUndetermined = 12
+	exitInterrupted  = 130 // as of any program that SIGINT ends
 )
 
 // exitCodes lists every exit status and when it is given.
@@ -34,7 +35,11 @@ var exitCodes = []struct {
 	{exitFound, "--exit-code: something is stuck, there are incidents, the verdict is attributed"},
 	{exitContested, "--exit-code: the verdict is contested"},
 	{exitUndetermined, "--exit-code: the verdict is undetermined"},
+	{exitInterrupted, "interrupted (Ctrl-C) while an answer was waited for"},
 }
+
+// errInterrupted says that whoever asked does not want to know any more.
+var errInterrupted = errors.New("interrupted")
 
 // found is the exit status that says what was found; that has been printed.
 type found int
@@ -74,6 +79,8 @@ func exitStatus(err error) (status int, silent bool) {
 		return exitPending, true
 	case errors.As(err, &f):
 		return int(f), true
+	case errors.Is(err, errInterrupted):
+		return exitInterrupted, true
 	case errors.Is(err, errRefused):
 		return exitRefused, false
 	}
@@ -85,7 +92,7 @@ func exitCodesTopic() *cobra.Command {
 	var b strings.Builder
 	b.WriteString("What a script can tell from the exit status:\n\n")
 	for _, e := range exitCodes {
-		fmt.Fprintf(&b, "  %2d  %s\n", e.code, e.when)
+		fmt.Fprintf(&b, "  %3d  %s\n", e.code, e.when)
 	}
 	b.WriteString("\n  faultline verdict ID --exit-code >/dev/null || page the owner\n  faultline incidents --open --exit-code")
 	return &cobra.Command{Use: "exit-codes", Short: "Exit statuses, for scripts", Long: b.String()}

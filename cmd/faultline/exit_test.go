@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -48,12 +51,29 @@ func TestExitCodesAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, code := range []int{0, exitError, exitRejected, exitPending, exitRefused, exitFound, exitContested, exitUndetermined} {
-		if strings.Count(out, fmt.Sprintf("\n  %2d  ", code)) != 1 {
+	for _, code := range []int{0, exitError, exitRejected, exitPending, exitRefused, exitFound, exitContested, exitUndetermined, exitInterrupted} {
+		if strings.Count(out, fmt.Sprintf("\n  %3d  ", code)) != 1 {
 			t.Errorf("%d is not documented once:\n%s", code, out)
 		}
 	}
-	if len(exitCodes) != 8 {
+	if len(exitCodes) != 9 {
 		t.Errorf("%d statuses", len(exitCodes))
+	}
+}
+
+func TestInterruptedQuestionsExitWith130(t *testing.T) {
+	alone(t)
+	asked := make(chan struct{})
+	away := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(asked)
+		<-r.Context().Done()
+	}))
+	defer away.Close()
+	ctx, interrupt := context.WithCancel(t.Context())
+	go func() { <-asked; interrupt() }()
+	cmd := command()
+	cmd.SetArgs([]string{"list", "--server", away.URL})
+	if status, silent := exitStatus(cmd.ExecuteContext(ctx)); status != 130 || !silent {
+		t.Errorf("%d, silent %v", status, silent)
 	}
 }

@@ -45,7 +45,7 @@ func (d destination) unreachable(err error) error {
 	hint := "is it running (faultline up), or is another --server meant?"
 	switch {
 	case errors.Is(err, context.Canceled):
-		return errors.New("interrupted")
+		return errInterrupted
 	case errors.Is(err, context.DeadlineExceeded):
 		err, hint = fmt.Errorf("no answer within %s", patience), "see "+d.page("/readyz")+" and its log"
 	case errors.As(err, &certificate):

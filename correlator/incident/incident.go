@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,8 +19,8 @@ const Window = 15 * time.Minute
 
 // Incident is one cause in one window with all allocations that it hit.
 type Incident struct {
-	// ID follows from the cause and from when it was first seen; a hit that is found to have been earlier
-	// is an earlier incident.
+	// ID follows from the layer that owns it and from whom it hit first, and stays while more is learnt of it: what exactly failed there,
+	// where, and since when. Somebody who was hit earlier and is found later makes it another.
 	ID         string             `json:"incident_id"`
 	Layer      string             `json:"layer"`
 	Mechanism  string             `json:"mechanism"`
@@ -109,8 +110,10 @@ func Group(assessments []correlator.Assessment, window time.Duration) []Incident
 	for _, m := range members {
 		out = append(out, incident(m))
 	}
+	name(out)
 	slices.SortFunc(out, func(a, b Incident) int {
-		return cmp.Or(openFirst(a, b), cmp.Compare(b.LastSeen, a.LastSeen), cmp.Compare(len(b.Victims), len(a.Victims)), strings.Compare(a.ID, b.ID))
+		return cmp.Or(openFirst(a, b), cmp.Compare(b.LastSeen, a.LastSeen), cmp.Compare(len(b.Victims), len(a.Victims)),
+			cmp.Compare(a.FirstSeen, b.FirstSeen), strings.Compare(a.Victims[0].ID, b.Victims[0].ID), strings.Compare(a.ID, b.ID))
 	})
 	return out
 }
@@ -223,9 +226,23 @@ func incident(hits []occurrenceSpan) Incident {
 	}
 	slices.Sort(in.Subject.IDs)
 	in.Subject.IDs = slices.Compact(in.Subject.IDs)
-	sum := sha256.Sum256([]byte(strings.Join([]string{in.Layer, in.Mechanism, in.Subject.Kind, first.Subject.IDs[0], in.FirstSeen.String()}, "\x00")))
-	in.ID = "i-" + hex.EncodeToString(sum[:8])
 	return in
+}
+
+// name gives incidents their identifiers: those of one layer that hit the same allocation first are told apart by their order.
+func name(all []Incident) {
+	slices.SortFunc(all, func(a, b Incident) int {
+		return cmp.Or(cmp.Compare(a.FirstSeen, b.FirstSeen), strings.Compare(a.Mechanism, b.Mechanism), strings.Compare(a.Subject.Kind, b.Subject.Kind),
+			slices.Compare(a.Subject.IDs, b.Subject.IDs), strings.Compare(a.Victims[0].ID, b.Victims[0].ID))
+	})
+	type place struct{ layer, first string }
+	nth := map[place]int{}
+	for i := range all {
+		at := place{all[i].Layer, all[i].Victims[0].ID}
+		nth[at]++
+		sum := sha256.Sum256([]byte(strings.Join([]string{at.layer, at.first, strconv.Itoa(nth[at])}, "\x00")))
+		all[i].ID = "i-" + hex.EncodeToString(sum[:8])
+	}
 }
 
 func confidenceRank(c string) int {

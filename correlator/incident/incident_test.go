@@ -197,3 +197,46 @@ func TestIncidentsOfShuffledRecords(t *testing.T) {
 		}
 	}
 }
+
+// An incident stays the same while more is learnt of what failed, where and since when, and while others are hit; what hits the same
+// allocation after it was over is another.
+func TestAnIncidentKeepsItsID(t *testing.T) {
+	at := func(second int) correlator.Time { return correlator.Time(int64(second) * int64(time.Second)) }
+	hit := func(allocation, layer, mechanism, kind, id string, onset, last int) correlator.Assessment {
+		state := "provisioning"
+		a := correlator.Assessment{ID: allocation, State: &state}
+		a.Verdict.AsOf = at(10_000)
+		cleared := at(last)
+		a.Occurrences = []correlator.FaultOccurrence{{
+			Layer: layer, Mechanism: mechanism, Subject: correlator.Subject{Kind: kind, IDs: []string{id}}, Confidence: correlator.High,
+			Onset: at(onset), Last: at(last), ClearedAt: &cleared,
+		}}
+		return a
+	}
+	ids := func(all ...correlator.Assessment) (out []string) {
+		list := incident.Group(all, incident.Window)
+		slices.SortFunc(list, func(a, b incident.Incident) int { return int(a.FirstSeen - b.FirstSeen) })
+		for _, in := range list {
+			out = append(out, in.ID)
+		}
+		return out
+	}
+	before := ids(hit("a-1", "node_agent", "overdue", "node", "n-1", 1000, 1100))
+	for name, now := range map[string][]string{
+		"what failed":  ids(hit("a-1", "node_agent", "crash", "node", "n-1", 1000, 1100)),
+		"where":        ids(hit("a-1", "node_agent", "crash", "component", "agent", 1000, 1100)),
+		"since when":   ids(hit("a-1", "node_agent", "overdue", "node", "n-1", 900, 1200)),
+		"whom it hits": ids(hit("a-1", "node_agent", "overdue", "node", "n-1", 1000, 1100), hit("a-0", "node_agent", "overdue", "node", "n-1", 1050, 1100)),
+	} {
+		if !slices.Equal(now, before) {
+			t.Errorf("%s: %v was %v", name, now, before)
+		}
+	}
+	if other := ids(hit("a-1", "ingress", "overdue", "node", "n-1", 1000, 1100)); slices.Equal(other, before) {
+		t.Error("another layer's is the same incident")
+	}
+	again := ids(hit("a-1", "node_agent", "overdue", "node", "n-1", 1000, 1100), hit("a-1", "node_agent", "overdue", "node", "n-1", 5000, 5100))
+	if len(again) != 2 || again[0] != before[0] || again[1] == again[0] {
+		t.Errorf("the same trouble after it was over: %v", again)
+	}
+}

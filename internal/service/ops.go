@@ -81,10 +81,18 @@ func Serve(ctx context.Context, address string, h http.Handler, grace time.Durat
 	return ServeOn(ctx, l, h, grace)
 }
 
+// answerWithin is how long an answer may take from its request to its last byte, so that who reads slowly, or not at all, does not hold it for
+// ever. A stream sets a deadline of its own for each part.
+const answerWithin = 5 * time.Minute
+
 // ServeOn is Serve on a listener that is already open; it closes it.
 func ServeOn(ctx context.Context, l net.Listener, h http.Handler, grace time.Duration) error {
+	return serveOn(ctx, l, h, grace, answerWithin)
+}
+
+func serveOn(ctx context.Context, l net.Listener, h http.Handler, grace, within time.Duration) error {
 	unused := &fresh{}
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: log.New(complaints{}, "", log.LstdFlags), ConnState: unused.note}
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: within, IdleTimeout: 2 * time.Minute, ErrorLog: log.New(complaints{}, "", log.LstdFlags), ConnState: unused.note}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	select {

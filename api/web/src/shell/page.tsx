@@ -47,6 +47,7 @@ function Place() {
   if (trace !== undefined) return <TracePage key={trace} id={trace} />;
   switch (path) {
     case '/ui/':
+    case '/ui/incidents': // they stand there
       return <HomePage />;
     case '/ui/rules':
       return <RulesPage />;

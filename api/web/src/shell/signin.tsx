@@ -21,7 +21,10 @@ export function SignIn() {
   return (
     <form class="card signin" onSubmit={(e) => void submit(e)}>
       <h1>Sign in</h1>
-      <p>This server wants to know who asks. A token of the control API opens a session for this browser.</p>
+      <p>
+        This server wants to know who asks. A token opens a session for this browser: <code>faultline up</code> keeps
+        one in <code>access/token</code> of its data folder; elsewhere, whoever runs this server gives one.
+      </p>
       <label>
         Token
         <input

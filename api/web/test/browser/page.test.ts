@@ -23,6 +23,7 @@ after(async () => {
 
 const views = (): [string, string][] => [
   ['/ui/', 'stuck, failed or in trouble'],
+  ['/ui/incidents', 'stuck, failed or in trouble'],
   ['/ui/allocations/a43', 'owns it'],
   ['/ui/allocations/a-a843014769176f6b', 'a certificate has expired'],
   ['/ui/allocations/a-85864713a7f1caa9', 'No fault.'],
