@@ -161,20 +161,23 @@ func (l *Reader) recordSet(ctx context.Context, allocation string, asOf int64) (
 	if len(s.Records) == 0 {
 		return nil, query.ErrUnknown
 	}
-	around, err := l.surroundings(c, s, asOf).run(ctx)
+	reach := l.reach(c, s, asOf)
+	around, err := l.surroundings(c, s, reach).run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s.Records = unique(slices.Concat(append([][]*record.Record{s.Records}, around...)...))
+	circumstances, err := l.circumstances(c, s, asOf, reach).run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.Records = unique(slices.Concat(append([][]*record.Record{s.Records}, circumstances...)...))
 	return s, nil
 }
 
-// surroundings ask for what was said around an allocation's own records: by its nodes, and by whom nobody is.
-func (l *Reader) surroundings(c *closure, s *query.RecordSet, asOf int64) (all parallel[[]*record.Record]) {
-	from, to := l.window(s, asOf)
-	for _, i := range c.held() {
-		from, to = min(from, max(i.From, from-longest)-int64(around)), max(to, min(i.To, s.Now, c.asOf)+int64(around))
-	}
+// surroundings ask for what was said around an allocation's own records by its nodes, what was done, and who was alive.
+func (l *Reader) surroundings(c *closure, s *query.RecordSet, reach period) (all parallel[[]*record.Record]) {
+	from, to := reach.from, reach.to
 	ask := func(query string, p params) {
 		p["as_of"] = moment(c.asOf)
 		all = append(all, func(ctx context.Context) ([]*record.Record, error) { return l.records(ctx, query, p) })
@@ -183,14 +186,19 @@ func (l *Reader) surroundings(c *closure, s *query.RecordSet, asOf int64) (all p
 		ask("events_of_node", params{"node": plain(node), "from": moment(from), "to": moment(to), "allocation": plain(c.allocation), "most": maxRecords})
 		ask("last_of_node", params{"node": plain(node), "from": moment(from)})
 	}
-	ask("context", params{"from": moment(from), "to": moment(to), "most": maxContext, "words": plain(l.pattern)})
+	ask("actions", params{"from": moment(from), "to": moment(to), "most": maxContext})
 	ask("heartbeats", params{"from": moment(from), "to": moment(to), "most": maxContext})
-	ask("rollouts", params{"from": moment(from - int64(rolloutsBefore)), "to": moment(to), "most": maxContext})
 	return all
 }
 
-// rolloutsBefore is how long before a story's first record a rollout may be cited.
-const rolloutsBefore = 3 * time.Hour
+// reach is the time of a story, and of the nodes that it held, or still holds.
+func (l *Reader) reach(c *closure, s *query.RecordSet, asOf int64) period {
+	from, to := l.window(s, asOf)
+	for _, i := range c.held() {
+		from, to = min(from, max(i.From, from-longest)-int64(around)), max(to, min(i.To, s.Now, c.asOf)+int64(around))
+	}
+	return period{from, to}
+}
 
 // anyOf is a regular expression that finds any of some words, whatever their case; "" of none.
 func anyOf(words []string) string {

@@ -72,6 +72,7 @@ var ceilings = map[string]ceiling{
 	"mark": {100, 2_000},
 	// By time: what nobody owns (half of all rows here), and what the store took lately (all of it, within seconds).
 	"context":       {55_000, 13_000_000}, // with the texts, in which telling words are looked for
+	"actions":       {55_000, 2_000_000},
 	"rollouts":      {55_000, 2_000_000},
 	"heartbeats":    {55_000, 2_000_000},
 	"arrivals":      {110_000, 20_000_000},
