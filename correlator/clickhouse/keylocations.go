@@ -104,6 +104,24 @@ func minuteOf(t int64) int64 {
 // empty says that no record carries any of the identifiers.
 func (w *keyLocations) empty() bool { return !w.anywhere && len(w.allocations) == 0 }
 
+// only is the one allocation that is located, "" where there are none or several.
+func (w *keyLocations) only() string {
+	one := ""
+	for _, id := range w.allocations {
+		switch {
+		case id == "":
+		case one != "":
+			return ""
+		default:
+			one = id
+		}
+	}
+	if w.anywhere {
+		return ""
+	}
+	return one
+}
+
 // bind adds the parameters that say where to look; located is false where all of the table has to be asked.
 func (w *keyLocations) bind(p params) (located bool) {
 	if w == nil || w.anywhere {

@@ -79,6 +79,9 @@ func (l *Reader) Resolve(ctx context.Context, id string) ([]string, error) {
 	if where.empty() {
 		return l.linked(ctx, keys)
 	}
+	if only := where.only(); only != "" {
+		return []string{only}, nil // whether records carry the identifier or a link leads from it: there is nothing to put in order
+	}
 	p := params{"keys": texts(keys)}
 	rows, err := l.run(ctx, "allocations_of_keys", choice{Located: where.bind(p)}, p, nil)
 	if err != nil {

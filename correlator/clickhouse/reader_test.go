@@ -137,7 +137,7 @@ func TestTheStoreAndTheFileAgree(t *testing.T) {
 				conn, err := schema.Open(t.Context(), dsn)
 				must(t, err)
 				defer func() { _ = conn.Close() }()
-				compare(t, p, memory.New(p, s.Records), clickhouse.New(conn, p).WithWords(rules.Words()))
+				compare(t, p, memory.New(p, s.Records), clickhouse.New(conn, p).WithWords(rules.Words()), stamped)
 			})
 		}
 	}
@@ -147,7 +147,7 @@ func TestTheStoreAndTheFileAgree(t *testing.T) {
 // and with unstamped records.
 const everyStory = "FAULTLINE_EVERY_STORY"
 
-func compare(t *testing.T, p *profile.Profile, file, store query.Store) {
+func compare(t *testing.T, p *profile.Profile, file, store query.Store, stamped bool) {
 	t.Helper()
 	ctx := t.Context()
 	listed, err := file.List(ctx, query.ListQuery{Limit: 1000})
@@ -169,7 +169,33 @@ func compare(t *testing.T, p *profile.Profile, file, store query.Store) {
 		if d := cmp.Diff(asJSON(got), asJSON(keptAnswer(t, p, store.(*clickhouse.Reader), got))); d != "" {
 			t.Errorf("%s: judged (-) and put together of what was kept (+) differ:\n%s", one.ID, d)
 		}
+		if !stamped {
+			continue // of what no Collector has seen nobody knows all that leads to it
+		}
+		for id := range identifiers(want) {
+			want, err := file.Resolve(ctx, id)
+			must(t, err)
+			got, err := store.Resolve(ctx, id)
+			must(t, err)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s leads to %v in the file, to %v in the store", id, want, got)
+			}
+		}
 	}
+}
+
+// identifiers are those that the timeline names, of allocations, traces and tasks: a few of each kind.
+func identifiers(a correlator.Allocation) map[string]bool {
+	out, named := map[string]bool{a.ID: true}, map[string]int{}
+	for _, e := range a.Timeline {
+		for kind, id := range e.IDs {
+			if named[kind] < 3 && !out[id] {
+				named[kind]++
+				out[id] = true
+			}
+		}
+	}
+	return out
 }
 
 func asJSON(a correlator.Allocation) string {
@@ -195,7 +221,7 @@ func TestANodeThatIsStillHeldIsReadToNow(t *testing.T) {
 	must(t, err)
 	defer func() { _ = conn.Close() }()
 	l := clickhouse.New(conn, p).WithWords(rules.Words())
-	compare(t, p, memory.New(p, records), l)
+	compare(t, p, memory.New(p, records), l, false)
 	a, err := (&query.Service{Store: l, Profile: p, Rules: rules.All()}).Verdict(t.Context(), "a-1", 0)
 	must(t, err)
 	if len(a.Timeline) != 4 {

@@ -115,6 +115,9 @@ func (m *meter) measure(do func()) cost {
 // began is when the telemetry of these tests begins.
 const began = 1772445851000000000
 
+// troubledOne is the number of an allocation that failed.
+const troubledOne = 503
+
 // log appends a record to a batch.
 func log(to plog.LogRecordSlice, at int64, event, body string, attrs ...string) {
 	r := to.AppendEmpty()
@@ -173,6 +176,10 @@ func crowd(t testing.TB, dsn string, conn driver.Conn, allocations int) {
 				says := padding
 				if n == 700 && i == 42 {
 					says = "BUG: soft lockup" // once in all of this
+				}
+				if n == troubledOne && (i == 0 || i == 5) {
+					log(provisioner, at+int64(i+1)*1_000_000, "allocation.state", "", append(attrs[:len(attrs):len(attrs)], "to", []string{"requested", "failed"}[i/5])...)
+					continue
 				}
 				log(services[i%7], at+int64(i+1)*1_000_000, "", fmt.Sprintf("line %d says %s", i, says), attrs...)
 			}

@@ -117,7 +117,7 @@ func everyStatement(t *testing.T, m *meter, store *clickhouse.Reader) {
 		kept = append(kept, one)
 	}
 	must(t, store.WriteSupplements(ctx, kept))
-	own, err := store.Stamped(ctx, "a-500")
+	own, err := store.Stamped(ctx, "a-500", query.Head{})
 	must(t, err)
 	for _, r := range own[:5] {
 		placed = append(placed, correlator.Placed{Time: r.Time, Source: r.Service, Key: r.Key()[:12], Stamped: "a-500", OnNode: "n-500"})
@@ -126,18 +126,19 @@ func everyStatement(t *testing.T, m *meter, store *clickhouse.Reader) {
 	sum := md5.Sum([]byte("t-501-2")) //nolint:gosec // a made-up id
 
 	asks := map[string]func() error{
-		"resolve":           func() error { _, err := store.Resolve(ctx, "w-501"); return err },
-		"resolve a trace":   func() error { _, err := store.Resolve(ctx, hex.EncodeToString(sum[:])); return err },
-		"resolve nobody":    func() error { _, err := store.Resolve(ctx, "nobody"); return err },
-		"story":             func() error { _, err := store.RecordSet(ctx, "a-500", 0); return err },
-		"story by links":    func() error { _, err := store.RecordSet(ctx, "a-501", 0); return err },
-		"story as of":       func() error { _, err := store.RecordSet(ctx, "a-501", asOf); return err },
-		"list":              func() error { _, err := store.List(ctx, query.ListQuery{Limit: 10}); return err },
-		"began":             func() error { _, err := store.Began(ctx, []string{"a-1", "a-500"}); return err },
-		"assessments":       func() error { _, _, err := store.Assessments(ctx, 0); return err },
-		"assessments as of": func() error { _, _, err := store.Assessments(ctx, asOf); return err },
-		"history":           func() error { _, err := store.History(ctx, "a-500", 10); return err },
-		"last words":        func() error { _, err := store.Last(ctx, []string{"a-1", "a-500"}); return err },
+		"resolve":            func() error { _, err := store.Resolve(ctx, "w-501"); return err },
+		"resolve a trace":    func() error { _, err := store.Resolve(ctx, hex.EncodeToString(sum[:])); return err },
+		"resolve nobody":     func() error { _, err := store.Resolve(ctx, "nobody"); return err },
+		"story":              func() error { _, err := store.RecordSet(ctx, "a-500", 0); return err },
+		"story by links":     func() error { _, err := store.RecordSet(ctx, "a-501", 0); return err },
+		"story as of":        func() error { _, err := store.RecordSet(ctx, "a-501", asOf); return err },
+		"story of a trouble": func() error { _, err := store.RecordSet(ctx, fmt.Sprint("a-", troubledOne), 0); return err },
+		"list":               func() error { _, err := store.List(ctx, query.ListQuery{Limit: 10}); return err },
+		"began":              func() error { _, err := store.Began(ctx, []string{"a-1", "a-500"}); return err },
+		"assessments":        func() error { _, _, err := store.Assessments(ctx, 0); return err },
+		"assessments as of":  func() error { _, _, err := store.Assessments(ctx, asOf); return err },
+		"history":            func() error { _, err := store.History(ctx, "a-500", 10); return err },
+		"last words":         func() error { _, err := store.Last(ctx, []string{"a-1", "a-500"}); return err },
 		"related_faults": func() error {
 			_, err := store.RelatedFaults(ctx, incident.Cause{Layer: "node_agent", Mechanism: "silent", From: began - 1, To: asOf}, asOf)
 			return err

@@ -64,11 +64,18 @@ func (l *Reader) WriteSupplements(ctx context.Context, list []correlator.Supplem
 	return nil
 }
 
+// dayOfMinutes is how much wider than what is known an allocation is read, for records that are being written (sql/allocation_known.sql).
+const dayOfMinutes = 24 * 60
+
 // Stamped implements query.Supplements.
-func (l *Reader) Stamped(ctx context.Context, allocation string) ([]*record.Record, error) {
-	p, known, err := l.minutesOf(ctx, allocation)
-	if err != nil || !known {
-		return nil, err
+func (l *Reader) Stamped(ctx context.Context, allocation string, head query.Head) ([]*record.Record, error) {
+	p := params{"first_minute": minuteOf(int64(head.First)) - dayOfMinutes, "last_minute": minuteOf(int64(head.Last)) + dayOfMinutes}
+	if head.ID == "" {
+		var known bool
+		var err error
+		if p, known, err = l.minutesOf(ctx, allocation); err != nil || !known {
+			return nil, err
+		}
 	}
 	p["allocation"], p["as_of"], p["most"] = plain(allocation), moment(forever), maxRecords
 	return l.records(ctx, "events_of_allocation", p)

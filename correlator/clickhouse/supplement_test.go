@@ -8,6 +8,7 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/clickhouse"
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/profile"
 )
@@ -43,8 +44,20 @@ func keptAnswer(t *testing.T, p *profile.Profile, store *clickhouse.Reader, judg
 	if !ok {
 		t.Fatalf("%s: nothing was kept", judged.ID)
 	}
-	own, err := store.Stamped(ctx, judged.ID)
+	own, err := store.Stamped(ctx, judged.ID, query.Head{})
 	must(t, err)
+	listed, err := store.Heads(ctx, 0, 10_000)
+	must(t, err)
+	for _, head := range listed {
+		if head.ID != judged.ID {
+			continue
+		}
+		bounded, err := store.Stamped(ctx, judged.ID, head)
+		must(t, err)
+		if len(bounded) != len(own) {
+			t.Errorf("%s: %d records, %d by what memory knows of it", judged.ID, len(own), len(bounded))
+		}
+	}
 	elsewhere, err := store.Placed(ctx, kept.Elsewhere())
 	must(t, err)
 	rows := slices.Concat(own, elsewhere)

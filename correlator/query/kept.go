@@ -113,6 +113,7 @@ func (s *Service) kept(ctx context.Context, allocation string) (kept correlator.
 	if _, holds := s.Overview.Holds(allocation); !holds {
 		return kept, nil, false, nil
 	}
+	head, _ := s.Overview.Head(allocation)
 	asked, ctx := errgroup.WithContext(ctx)
 	asked.Go(func() (err error) {
 		if kept, ok, err = s.supplement(ctx, allocation); err != nil || !ok {
@@ -124,7 +125,7 @@ func (s *Service) kept(ctx context.Context, allocation string) (kept correlator.
 		return err
 	})
 	asked.Go(func() (err error) {
-		own, err = s.Supplements.Stamped(ctx, allocation)
+		own, err = s.Supplements.Stamped(ctx, allocation, head)
 		return err
 	})
 	if err := asked.Wait(); err != nil || !ok {

@@ -69,8 +69,9 @@ type Supplements interface {
 	Supplement(ctx context.Context, allocation string) (s correlator.Supplement, ok bool, err error)
 	// WriteSupplements keeps some. One that is written twice counts once.
 	WriteSupplements(ctx context.Context, list []correlator.Supplement) error
-	// Stamped gives the records that were stamped with an allocation when they were written.
-	Stamped(ctx context.Context, allocation string) ([]*record.Record, error)
+	// Stamped gives the records that were stamped with an allocation when they were written. Where they lie in time follows from head; the
+	// store is asked for it where its ID is empty.
+	Stamped(ctx context.Context, allocation string, head Head) ([]*record.Record, error)
 	// Placed gives single records by where they lie.
 	Placed(ctx context.Context, places []correlator.Placed) ([]*record.Record, error)
 }
