@@ -26,6 +26,7 @@ import (
 	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/correlator/fleet"
 	"github.com/faultline-io/faultline/correlator/live"
+	"github.com/faultline-io/faultline/correlator/notify"
 	"github.com/faultline-io/faultline/correlator/overview"
 	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/correlator/rules"
@@ -46,6 +47,7 @@ type Config struct {
 	Limits    guard.Limits            `yaml:"limits"`    // how often, and how much at once
 	Judging   live.Config             `yaml:"judging"`   // judging as records arrive
 	Recovery  api.Recovery            `yaml:"recovery"`  // where recoveries are forwarded to
+	Notify    notify.Config           `yaml:"notify"`    // who is told of incidents
 	Overview  overview.Config         `yaml:"overview"`  // what is kept in memory for lists and streams
 	Search    clickhouse.Limits       `yaml:"search"`    // what one search may cost the store; 0 is no limit
 	Retention *schema.Retention       `yaml:"retention"` // in days, by kind of evidence; left as it is where it is not stated
@@ -55,7 +57,7 @@ type Config struct {
 func defaultConfig() Config {
 	return Config{
 		Listen: "127.0.0.1:8680", Log: service.DefaultLogConfig(), Access: guard.DefaultConfig(), Limits: guard.DefaultLimits(),
-		Judging: live.DefaultConfig(), Recovery: api.DefaultRecovery(), Overview: overview.DefaultConfig(), Search: clickhouse.DefaultLimits(),
+		Judging: live.DefaultConfig(), Recovery: api.DefaultRecovery(), Notify: notify.DefaultConfig(), Overview: overview.DefaultConfig(), Search: clickhouse.DefaultLimits(),
 	}
 }
 
@@ -78,7 +80,7 @@ func (c Config) Validate() error {
 	if u, err := url.Parse(c.Page); c.Page != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 		page = fmt.Errorf("page: %q is no URL of http or https", c.Page)
 	}
-	return errors.Join(page, c.Log.Validate(), c.Access.Validate(), c.Access.Guards("listen", c.Listen), c.Limits.Validate(), c.Judging.Validate(), c.Overview.Validate(), c.Recovery.Validate(), search, retention, c.Telemetry.Validate())
+	return errors.Join(page, c.Log.Validate(), c.Access.Validate(), c.Access.Guards("listen", c.Listen), c.Limits.Validate(), c.Judging.Validate(), c.Notify.Validate(), c.Overview.Validate(), c.Recovery.Validate(), search, retention, c.Telemetry.Validate())
 }
 
 // page is where people find the page.
@@ -154,6 +156,10 @@ func run(ctx context.Context, path string) error {
 	group, within := errgroup.WithContext(ctx)
 	group.Go(func() error { return board.Follow(within, log) })
 	group.Go(func() error { return figures.Run(within) })
+	if cfg.Notify.Enabled() {
+		notifier := notify.New(cfg.Notify, answers, cfg.page(), log, ops.Registry)
+		group.Go(func() error { return notifier.Run(within) })
+	}
 	if cfg.Judging.Enabled {
 		judges := live.New(cfg.Judging, live.Sources{
 			Reader: store, History: store, Feed: store, Membership: store, Backlog: store, Durations: store, StartTimes: store, Supplements: store, Written: board.Wake,

@@ -8,56 +8,7 @@ export interface paths {
             cookie?: never;
         };
         /** Allocations, the most recently heard of first */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description only those in this state */
-                    state?: string;
-                    /** @description only what is this layer's */
-                    layer?: components["parameters"]["layer"];
-                    /** @description only those with this verdict */
-                    outcome?: "none" | "attributed" | "contested" | "undetermined";
-                    /** @description only those whose next step is overdue, or is not */
-                    stuck?: boolean;
-                    /** @description only those that this team owns the trouble of */
-                    owner?: string;
-                    /** @description only those that this provider worked for */
-                    provider?: string;
-                    /** @description only this tenant's */
-                    tenant?: string;
-                    /** @description words of the identifier, the verdict or what is owed; all of them, in any order and case */
-                    text?: string;
-                    /** @description heard of at or after */
-                    from?: string;
-                    /** @description first heard of before */
-                    to?: string;
-                    /** @description last_seen: the most recently heard of first, one page; allocation_id: pages that neither skip nor repeat what was there when the first was read */
-                    sort?: "last_seen" | "allocation_id";
-                    /** @description next_cursor of the page before, with sort=allocation_id */
-                    cursor?: string;
-                    limit?: number;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description a list */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            allocations: components["schemas"]["Listed"][];
-                            next_cursor: string | null;
-                        };
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        get: operations["listAllocations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -74,33 +25,7 @@ export interface paths {
             cookie?: never;
         };
         /** One allocation, timeline and verdict */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description judge by what had been observed until then */
-                    as_of?: components["parameters"]["asOf"];
-                };
-                header?: never;
-                path: {
-                    /** @description an allocation_id */
-                    id: components["parameters"]["id"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description the allocation */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Allocation"];
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        get: operations["getAllocation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -117,33 +42,7 @@ export interface paths {
             cookie?: never;
         };
         /** The allocation without its verdict */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description judge by what had been observed until then */
-                    as_of?: components["parameters"]["asOf"];
-                };
-                header?: never;
-                path: {
-                    /** @description an allocation_id */
-                    id: components["parameters"]["id"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description the timeline */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Timeline"];
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        get: operations["getTimeline"];
         put?: never;
         post?: never;
         delete?: never;
@@ -160,33 +59,7 @@ export interface paths {
             cookie?: never;
         };
         /** The allocation without its timeline */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description judge by what had been observed until then */
-                    as_of?: components["parameters"]["asOf"];
-                };
-                header?: never;
-                path: {
-                    /** @description an allocation_id */
-                    id: components["parameters"]["id"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description the verdict */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["JudgedAllocation"];
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        get: operations["getVerdict"];
         put?: never;
         post?: never;
         delete?: never;
@@ -203,33 +76,7 @@ export interface paths {
             cookie?: never;
         };
         /** The verdict and how it came about, what was considered and dropped, and by which tie-break */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description judge by what had been observed until then */
-                    as_of?: components["parameters"]["asOf"];
-                };
-                header?: never;
-                path: {
-                    /** @description an allocation_id */
-                    id: components["parameters"]["id"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description the verdict and its reasons */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Reasoned"];
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        get: operations["getReasoning"];
         put?: never;
         post?: never;
         delete?: never;
@@ -246,33 +93,7 @@ export interface paths {
             cookie?: never;
         };
         /** What was said of the allocation, each time that it changed, oldest first */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description the newest so many */
-                    limit?: number;
-                };
-                header?: never;
-                path: {
-                    /** @description an allocation_id */
-                    id: components["parameters"]["id"];
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description the revisions */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["History"];
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        get: operations["getHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -289,27 +110,7 @@ export interface paths {
             cookie?: never;
         };
         /** Every rule, what it looks for, and how a choice is made between what they find */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description the rules */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Catalog"];
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        get: operations["listRules"];
         put?: never;
         post?: never;
         delete?: never;
@@ -326,32 +127,7 @@ export interface paths {
             cookie?: never;
         };
         /** Allocations whose next step is overdue, by whose trouble it is, and orphans */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description only what is this layer's */
-                    layer?: components["parameters"]["layer"];
-                    /** @description what had been said by then */
-                    as_of?: components["parameters"]["saidBy"];
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description what is stuck */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["StuckList"];
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        get: operations["listStuck"];
         put?: never;
         post?: never;
         delete?: never;
@@ -368,30 +144,7 @@ export interface paths {
             cookie?: never;
         };
         /** Views that show something else than the truth for longer than their grace */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description what had been said by then */
-                    as_of?: components["parameters"]["saidBy"];
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description what drifts */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["DriftList"];
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        get: operations["listDrift"];
         put?: never;
         post?: never;
         delete?: never;
@@ -408,36 +161,7 @@ export interface paths {
             cookie?: never;
         };
         /** Allocations hit by one cause in one window, as one incident with its victims */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description only what is this layer's */
-                    layer?: components["parameters"]["layer"];
-                    /** @description what had been said by then */
-                    as_of?: components["parameters"]["saidBy"];
-                    /** @description only those with at least so many victims */
-                    victims?: number;
-                    /** @description only those that are still open */
-                    open?: boolean;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description the incidents */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["IncidentList"];
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        get: operations["listIncidents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -457,43 +181,7 @@ export interface paths {
          * The records of one allocation, node, workflow, trace or correlation, in the order of time, source and key
          * @description Exactly one of the six identifiers is named. A record is found whatever was known when it was written: what leads to the identifier is followed through the links. Pages are read as of the ingested time that the first one fixed (as_of of the answer): none skips or repeats a record that could be read then, however many are inserted meanwhile.
          */
-        get: {
-            parameters: {
-                query?: {
-                    allocation_id?: string;
-                    node_id?: string;
-                    node_instance_id?: string;
-                    workflow_id?: string;
-                    trace_id?: string;
-                    correlation_id?: string;
-                    /** @description stamped at or after */
-                    from?: components["parameters"]["from"];
-                    /** @description stamped before */
-                    to?: components["parameters"]["to"];
-                    /** @description leave out what was ingested later */
-                    as_of?: components["parameters"]["ingestedAsOf"];
-                    /** @description next_cursor of the page before; everything else as there */
-                    cursor?: components["parameters"]["cursor"];
-                    limit?: components["parameters"]["pageLimit"];
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description a page */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Events"];
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        get: operations["listEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -513,47 +201,7 @@ export interface paths {
          * Records by what they say, the newest first
          * @description All that is named must hold. What one search may read is bounded; one that would read more is answered with 422 and how to narrow it. Identifiers are those that a record carries or was stamped with.
          */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description whole words, in any order and case, all of them */
-                    text?: string;
-                    /** @description the least severity */
-                    severity?: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
-                    /** @description any of these */
-                    service?: string[];
-                    /** @description only what is this layer's */
-                    layer?: components["parameters"]["layer"];
-                    /** @description name=value of the record, its resource or its identifiers; all of them */
-                    attr?: string[];
-                    /** @description stamped at or after */
-                    from?: components["parameters"]["from"];
-                    /** @description stamped before */
-                    to?: components["parameters"]["to"];
-                    /** @description leave out what was ingested later */
-                    as_of?: components["parameters"]["ingestedAsOf"];
-                    /** @description next_cursor of the page before; everything else as there */
-                    cursor?: components["parameters"]["cursor"];
-                    limit?: components["parameters"]["pageLimit"];
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description a page */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Events"];
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        get: operations["searchEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -570,32 +218,7 @@ export interface paths {
             cookie?: never;
         };
         /** The allocations that an identifier of any kind leads to */
-        get: {
-            parameters: {
-                query: {
-                    id: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description the most recently heard of first */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            id: string;
-                            allocations: string[];
-                        };
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        get: operations["resolve"];
         put?: never;
         post?: never;
         delete?: never;
@@ -612,70 +235,12 @@ export interface paths {
             cookie?: never;
         };
         /** Who the caller is */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description the caller */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Session"];
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        get: operations["getSession"];
         put?: never;
         /** Takes the bearer token of the request for the cookie of a session */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description the caller; Set-Cookie has the session */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Session"];
-                    };
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        post: operations["openSession"];
         /** Ends the session of the cookie; wants the header X-Faultline-Request */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description it has ended */
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: components["responses"]["Problem"];
-            };
-        };
+        delete: operations["endSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1563,6 +1128,457 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listAllocations: {
+        parameters: {
+            query?: {
+                /** @description only those in this state */
+                state?: string;
+                /** @description only what is this layer's */
+                layer?: components["parameters"]["layer"];
+                /** @description only those with this verdict */
+                outcome?: "none" | "attributed" | "contested" | "undetermined";
+                /** @description only those whose next step is overdue, or is not */
+                stuck?: boolean;
+                /** @description only those that this team owns the trouble of */
+                owner?: string;
+                /** @description only those that this provider worked for */
+                provider?: string;
+                /** @description only this tenant's */
+                tenant?: string;
+                /** @description words of the identifier, the verdict or what is owed; all of them, in any order and case */
+                text?: string;
+                /** @description heard of at or after */
+                from?: string;
+                /** @description first heard of before */
+                to?: string;
+                /** @description last_seen: the most recently heard of first, one page; allocation_id: pages that neither skip nor repeat what was there when the first was read */
+                sort?: "last_seen" | "allocation_id";
+                /** @description next_cursor of the page before, with sort=allocation_id */
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description a list */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        allocations: components["schemas"]["Listed"][];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAllocation: {
+        parameters: {
+            query?: {
+                /** @description judge by what had been observed until then */
+                as_of?: components["parameters"]["asOf"];
+            };
+            header?: never;
+            path: {
+                /** @description an allocation_id */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the allocation */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Allocation"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getTimeline: {
+        parameters: {
+            query?: {
+                /** @description judge by what had been observed until then */
+                as_of?: components["parameters"]["asOf"];
+            };
+            header?: never;
+            path: {
+                /** @description an allocation_id */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the timeline */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getVerdict: {
+        parameters: {
+            query?: {
+                /** @description judge by what had been observed until then */
+                as_of?: components["parameters"]["asOf"];
+            };
+            header?: never;
+            path: {
+                /** @description an allocation_id */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the verdict */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgedAllocation"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getReasoning: {
+        parameters: {
+            query?: {
+                /** @description judge by what had been observed until then */
+                as_of?: components["parameters"]["asOf"];
+            };
+            header?: never;
+            path: {
+                /** @description an allocation_id */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the verdict and its reasons */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reasoned"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getHistory: {
+        parameters: {
+            query?: {
+                /** @description the newest so many */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description an allocation_id */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the revisions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the rules */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Catalog"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listStuck: {
+        parameters: {
+            query?: {
+                /** @description only what is this layer's */
+                layer?: components["parameters"]["layer"];
+                /** @description what had been said by then */
+                as_of?: components["parameters"]["saidBy"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description what is stuck */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StuckList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDrift: {
+        parameters: {
+            query?: {
+                /** @description what had been said by then */
+                as_of?: components["parameters"]["saidBy"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description what drifts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DriftList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listIncidents: {
+        parameters: {
+            query?: {
+                /** @description only what is this layer's */
+                layer?: components["parameters"]["layer"];
+                /** @description what had been said by then */
+                as_of?: components["parameters"]["saidBy"];
+                /** @description only those with at least so many victims */
+                victims?: number;
+                /** @description only those that are still open */
+                open?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the incidents */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                allocation_id?: string;
+                node_id?: string;
+                node_instance_id?: string;
+                workflow_id?: string;
+                trace_id?: string;
+                correlation_id?: string;
+                /** @description stamped at or after */
+                from?: components["parameters"]["from"];
+                /** @description stamped before */
+                to?: components["parameters"]["to"];
+                /** @description leave out what was ingested later */
+                as_of?: components["parameters"]["ingestedAsOf"];
+                /** @description next_cursor of the page before; everything else as there */
+                cursor?: components["parameters"]["cursor"];
+                limit?: components["parameters"]["pageLimit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description a page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Events"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    searchEvents: {
+        parameters: {
+            query?: {
+                /** @description whole words, in any order and case, all of them */
+                text?: string;
+                /** @description the least severity */
+                severity?: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+                /** @description any of these */
+                service?: string[];
+                /** @description only what is this layer's */
+                layer?: components["parameters"]["layer"];
+                /** @description name=value of the record, its resource or its identifiers; all of them */
+                attr?: string[];
+                /** @description stamped at or after */
+                from?: components["parameters"]["from"];
+                /** @description stamped before */
+                to?: components["parameters"]["to"];
+                /** @description leave out what was ingested later */
+                as_of?: components["parameters"]["ingestedAsOf"];
+                /** @description next_cursor of the page before; everything else as there */
+                cursor?: components["parameters"]["cursor"];
+                limit?: components["parameters"]["pageLimit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description a page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Events"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    resolve: {
+        parameters: {
+            query: {
+                id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the most recently heard of first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        allocations: string[];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the caller */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    openSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the caller; Set-Cookie has the session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description it has ended */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     getStates: {
         parameters: {
             query?: {
