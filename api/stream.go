@@ -76,7 +76,7 @@ func (s *Server) stream(c echo.Context, allocation string, tell func(correlator.
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx would wait for more
 	c.Response().WriteHeader(http.StatusOK)
-	out := &sink{http.NewResponseController(c.Response()), c.Response()}
+	out := &sink{http.NewResponseController(c.Response()), c.Response(), writeWithin}
 	for _, e := range from.Past {
 		if err := out.event("assessment", e.Cursor, tell(e.Revision)); err != nil {
 			return nil //nolint:nilerr // the client went away
@@ -112,6 +112,7 @@ func (s *Server) stream(c echo.Context, allocation string, tell func(correlator.
 type sink struct {
 	control *http.ResponseController
 	to      *echo.Response
+	within  time.Duration // that a write may take
 }
 
 func (k *sink) event(name, id string, data any) error {
@@ -127,9 +128,11 @@ func (k *sink) event(name, id string, data any) error {
 }
 
 func (k *sink) write(text string) error {
-	_ = k.control.SetWriteDeadline(time.Now().Add(writeWithin)) // a recorder in a test has none
+	_ = k.control.SetWriteDeadline(time.Now().Add(k.within)) // a recorder in a test has none
 	if _, err := fmt.Fprint(k.to, text); err != nil {
 		return err
 	}
-	return k.control.Flush()
+	err := k.control.Flush()
+	_ = k.control.SetWriteDeadline(time.Time{}) // HTTP/2 ends a stream whose deadline passes, though nothing is being written
+	return err
 }

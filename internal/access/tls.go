@@ -41,7 +41,7 @@ func (c TLS) Secure(l net.Listener) (net.Listener, error) {
 	if _, err := own.get(); err != nil {
 		return nil, fmt.Errorf("access.tls: %w", err)
 	}
-	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		pair, err := own.get()
 		return &pair, err
 	}}
