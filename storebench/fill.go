@@ -22,6 +22,9 @@ func Fill(ctx context.Context, dsn string, s Shape, size int, said func(rows int
 	next := begun.Add(10 * time.Second)
 	for b := range ahead(s.Batches(size)) {
 		at = b.At
+		if now := time.Now(); at.After(now) {
+			at = now // what the store took later than now would be judged when that time comes
+		}
 		if err := w.WriteLogs(ctx, b.Logs); err != nil {
 			return rows, fmt.Errorf("after %d records: %w", rows, err)
 		}

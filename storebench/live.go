@@ -14,6 +14,9 @@ type Live struct {
 	Allocations int // that they are of, in turn
 }
 
+// LiveID is the identifier of the n-th allocation, from 0 on.
+func LiveID(n int) string { return fmt.Sprintf("live-%05d", n) }
+
 // Run writes until ctx ends, and gives how many records were written, and how late the slowest insert was.
 func (l Live) Run(ctx context.Context, dsn string) (rows int, slowest time.Duration, err error) {
 	w, err := clickhouseexporter.OpenWriter(ctx, dsn, nil)
@@ -33,7 +36,7 @@ func (l Live) Run(ctx context.Context, dsn string) (rows int, slowest time.Durat
 		b, now := newBatch(), time.Now().UnixNano()
 		for range int(float64(l.Rate) * every.Seconds()) {
 			n++
-			id := fmt.Sprintf("live-%05d", n%l.Allocations)
+			id := LiveID(n % l.Allocations)
 			lr := b.log(emitter{service: "provisioner", scope: "provisioner", version: "1", instance: "provisioner-0"}, now)
 			a := lr.Attributes()
 			a.PutStr("allocation_id", id)

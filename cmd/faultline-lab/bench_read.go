@@ -160,7 +160,8 @@ func (b *benchRead) questions() []readQuestion {
 		{"list, narrowed", of(b.ids, "/allocations?state=failed&text=expired&x=%s"), 0, 20},
 		{"stuck", of(b.ids, "/stuck?x=%s"), 0, 20},
 		{"incidents", of(b.ids, "/incidents?x=%s"), 0, 20},
-		{"verdict", of(b.ids, "/allocations/%s/verdict"), 0, 20},
+		{"verdict, judged as it lives", of(b.living(), "/allocations/%s/verdict"), 0, 20},
+		{"verdict, judged for a question", of(b.ids, "/allocations/%s/verdict"), 0, 20},
 		{"allocation of 100", of(b.ids, "/allocations/%s"), 40, 80},
 		{"allocation of 1,000", of(b.large, "/allocations/%s"), 40, 80},
 		{"an identifier", of(b.tasks, "/resolve?id=%s"), 0, 20},
@@ -168,6 +169,14 @@ func (b *benchRead) questions() []readQuestion {
 		{"as of", of(b.ids, "/allocations/%s?as_of="+time.Now().Add(-24*time.Hour).UTC().Format(time.RFC3339)), 0, 200},
 		{"reasoning", of(b.ids, "/allocations/%s/reasoning"), 0, 200},
 	}
+}
+
+// living are allocations that are being written.
+func (b *benchRead) living() (ids []string) {
+	for n := range b.samples {
+		ids = append(ids, storebench.LiveID(n*max(1, b.live/b.samples)))
+	}
+	return ids
 }
 
 func (b *benchRead) measure(ctx context.Context, t io.Writer, q readQuestion) error {
@@ -202,7 +211,7 @@ func (b *benchRead) crowd(ctx context.Context, t io.Writer) error {
 	var took []time.Duration
 	var failed []error
 	var readers sync.WaitGroup
-	questions := b.questions()[:6]
+	questions := b.questions()[:7]
 	for r := range b.readers {
 		readers.Go(func() {
 			for i := range 10 {
