@@ -8,7 +8,7 @@ import (
 )
 
 // RulesVersion names the set of rules that judged; a change of any rule changes it.
-const RulesVersion = "2026-11-23.30"
+const RulesVersion = "2026-11-23.31"
 
 // Answer is all that is known of the allocations in the input (docs/contract.md §6).
 type Answer struct {
@@ -156,3 +156,6 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 
 // String is the RFC 3339 form.
 func (t Time) String() string { return time.Unix(0, int64(t)).UTC().Format(time.RFC3339Nano) }
+
+// Milli is the RFC 3339 form with at most three digits of a second: what a sentence says of a moment, where a person reads it.
+func (t Time) Milli() string { return time.Unix(0, int64(t)).UTC().Format("2006-01-02T15:04:05.999Z") }

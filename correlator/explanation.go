@@ -50,7 +50,7 @@ func (j *judgement) healthy() string {
 	c := j.c
 	if e := c.Lifecycle.Cancel; e != nil {
 		who := firstOf(e.Attr(semconv.Actor), "the user")
-		text := "ended on request of " + who + " at " + Time(e.At).String()
+		text := "ended on request of " + who + " at " + Time(e.At).Milli()
 		if r := e.Attr(semconv.Reason); r != "" {
 			text += " (" + firstLine(r, "") + ")"
 		}

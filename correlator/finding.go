@@ -23,9 +23,9 @@ func findings(c *Case) []Finding {
 			out = append(out, Finding{Kind: "identity_conflict", Summary: k.Winner.Kind.String() + " says " + k.Allocation + ", " + k.Loser.Kind.String() + " says " + k.Disagreeing, Refs: []string{e.Ref}})
 		}
 		if e.BeforeInstance {
-			out = append(out, Finding{Kind: "clock", Summary: "stamped " + Time(e.Time).String() + ", before its own node instance existed; placed by when it was seen", Refs: []string{e.Ref}})
+			out = append(out, Finding{Kind: "clock", Summary: "stamped " + Time(e.Time).Milli() + ", before its own node instance existed; placed by when it was seen", Refs: []string{e.Ref}})
 		} else if e.At != e.Time {
-			out = append(out, Finding{Kind: "clock", Summary: "stamped " + Time(e.Time).String() + ", which nobody can have seen; placed by when it was seen", Refs: []string{e.Ref}})
+			out = append(out, Finding{Kind: "clock", Summary: "stamped " + Time(e.Time).Milli() + ", which nobody can have seen; placed by when it was seen", Refs: []string{e.Ref}})
 		}
 	}
 	for _, node := range c.Lifecycle.Nodes {
@@ -33,7 +33,7 @@ func findings(c *Case) []Finding {
 			if o.Earlier != c.ID && o.Later != c.ID {
 				continue
 			}
-			out = append(out, Finding{Kind: "overlap", Summary: "node " + node + " was assigned to " + o.Earlier + " and " + o.Later + " at once from " + Time(o.From).String(), Refs: c.assignmentsOf(node)})
+			out = append(out, Finding{Kind: "overlap", Summary: "node " + node + " was assigned to " + o.Earlier + " and " + o.Later + " at once from " + Time(o.From).Milli(), Refs: c.assignmentsOf(node)})
 		}
 	}
 	for _, o := range c.Orphans() {

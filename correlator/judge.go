@@ -44,7 +44,7 @@ func judge(c *Case, rules []Rule, why *Reasoning) Verdict {
 func (j *judgement) explain(t *Trouble) {
 	d := j.why.begin(t)
 	if j.causedByCancel(t) {
-		d.rule(RulingWished, "it follows from the end that was asked for at "+Time(j.c.Lifecycle.Cancel.At).String())
+		d.rule(RulingWished, "it follows from the end that was asked for at "+Time(j.c.Lifecycle.Cancel.At).Milli())
 		return
 	}
 	if e := j.byHand(t); e != nil {
@@ -57,7 +57,7 @@ func (j *judgement) explain(t *Trouble) {
 	case t.Cleared != 0:
 		// It was made good, and nobody can say what it was: to be known, not to be blamed.
 		j.v.Findings = append(j.v.Findings, Finding{Kind: "recovered", Summary: t.What + ", and a later attempt succeeded", Refs: refs(t.Cites)})
-		d.rule(RulingRecovered, "a later attempt succeeded at "+Time(t.Cleared).String()+", and nothing names a cause")
+		d.rule(RulingRecovered, "a later attempt succeeded at "+Time(t.Cleared).Milli()+", and nothing names a cause")
 		return
 	default:
 		j.open = append(j.open, t)

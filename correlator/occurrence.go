@@ -35,6 +35,26 @@ type FaultOccurrence struct {
 type Subject struct {
 	Kind string   `json:"kind"` // node certificate host provider component layer allocation
 	IDs  []string `json:"ids"`
+	// Hosts are the names under which those who asked a component dialled it; of a component only. Who was answered by nobody knows
+	// no component: for such an allocation the same party is a host.
+	Hosts []string `json:"hosts,omitempty"`
+}
+
+// Shares says whether two subjects have a name in common.
+func (s Subject) Shares(o Subject) bool {
+	return s.Kind == o.Kind && overlaps(s.IDs, o.IDs) || overlaps(s.hosts(), o.hosts()) && s.Kind != o.Kind
+}
+
+// hosts are the names of a host, or of a component's.
+func (s Subject) hosts() []string {
+	if s.Kind == SubjectHost {
+		return s.IDs
+	}
+	return s.Hosts
+}
+
+func overlaps(a, b []string) bool {
+	return slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
 }
 
 // Kinds of a subject.
@@ -87,7 +107,7 @@ func (c *Case) subject(f Fault, evidence []*Event) Subject {
 		slices.Sort(s.IDs)
 		return s, len(s.IDs) > 0
 	}
-	whole := Subject{SubjectLayer, []string{f.Layer}}
+	whole := Subject{Kind: SubjectLayer, IDs: []string{f.Layer}}
 	firstNamed := func(all ...func() (Subject, bool)) Subject {
 		for _, one := range all {
 			if s, ok := one(); ok {
@@ -110,12 +130,20 @@ func (c *Case) subject(f Fault, evidence []*Event) Subject {
 	}
 	host := func() (Subject, bool) { return named(SubjectHost, dialled) }
 	own := func() (Subject, bool) {
-		return named(SubjectComponent, func(e *Event) string {
+		s, ok := named(SubjectComponent, func(e *Event) string {
 			if e.Layer != f.Layer {
 				return ""
 			}
 			return e.Service
 		})
+		asked, _ := named(SubjectHost, func(e *Event) string {
+			if e.Layer == f.Layer {
+				return "" // whom the component itself dialled
+			}
+			return dialled(e)
+		})
+		s.Hosts = asked.IDs
+		return s, ok
 	}
 	witness := func() (Subject, bool) {
 		return named(SubjectComponent, func(e *Event) string {
@@ -127,12 +155,12 @@ func (c *Case) subject(f Fault, evidence []*Event) Subject {
 	}
 	switch f.Layer {
 	case semconv.LayerClient:
-		return Subject{SubjectAllocation, []string{c.ID}}
+		return Subject{Kind: SubjectAllocation, IDs: []string{c.ID}}
 	case semconv.LayerNode, semconv.LayerNodeAgent:
 		if s, ok := node(); ok {
 			return s
 		}
-		return Subject{SubjectAllocation, []string{c.ID}} // nobody knows which node: it is nobody else's either
+		return Subject{Kind: SubjectAllocation, IDs: []string{c.ID}} // nobody knows which node: it is nobody else's either
 	case semconv.LayerCert:
 		peer := func() (Subject, bool) { return named(SubjectCertificate, peerOf) }
 		if slices.ContainsFunc(evidence, refusedUs) {

@@ -336,7 +336,7 @@ func blindTroubles(c *Case) []*Trouble {
 		}
 		out = append(out, &Trouble{
 			Kind: JobTrouble, From: first.At, At: last.At, Owes: semconv.LayerProvider, Cites: distinct(append([]*Event{j.Last().Event}, failed...)...),
-			What: join("nothing has been known of provider job", j.ID, "since", Time(first.At).String(), "("+time.Duration(last.At-first.At).String()+")"),
+			What: join("nothing has been known of provider job", j.ID, "since", Time(first.At).Milli(), "("+time.Duration(last.At-first.At).Round(time.Millisecond).String()+")"),
 		})
 	}
 	return out

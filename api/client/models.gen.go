@@ -647,8 +647,10 @@ type Incident struct {
 	Rule       string             `json:"rule"`
 	SafeAction string             `json:"safe_action"`
 	Subject    struct {
-		Ids  []string            `json:"ids"`
-		Kind IncidentSubjectKind `json:"kind"`
+		// Hosts of a component: the names under which it was dialled
+		Hosts *[]string           `json:"hosts,omitempty"`
+		Ids   []string            `json:"ids"`
+		Kind  IncidentSubjectKind `json:"kind"`
 	} `json:"subject"`
 	Summary string `json:"summary"`
 	Victims []struct {

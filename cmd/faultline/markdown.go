@@ -26,7 +26,7 @@ func writeMarkdown(w io.Writer, a correlator.Allocation, all bool) error {
 	fmt.Fprintf(&b, "### %s: %s\n\n", codeSpan(a.ID), headline(v))
 	state := "unknown"
 	if a.State != nil && a.Since != nil {
-		state = codeSpan(*a.State) + " since " + a.Since.String()
+		state = codeSpan(*a.State) + " since " + a.Since.Milli()
 	}
 	item("State", state)
 	if len(v.Faults) != 1 || v.Outcome != correlator.Attributed {
@@ -46,9 +46,9 @@ func writeMarkdown(w io.Writer, a correlator.Allocation, all bool) error {
 		}
 		item("Owner", strings.Join(nonEmpty(quoted(f.Layer), quoted(f.Owner.Team), quoted(f.Owner.Contact), runbook), " · "))
 		item("Why", quoted(f.Summary))
-		since := f.Onset.String() + ", still open"
+		since := f.Onset.Milli() + ", still open"
 		if f.ClearedAt != nil {
-			since = f.Onset.String() + ", cleared " + f.ClearedAt.String()
+			since = f.Onset.Milli() + ", cleared " + f.ClearedAt.Milli()
 		}
 		item("Since", since)
 		item("Next check", quoted(f.NextCheck))

@@ -91,7 +91,7 @@ func sameSubject(allocation string, s correlator.Subject, list iter.Seq[*Related
 		if len(out) == countedTo {
 			break
 		}
-		if f.Allocation != allocation && f.Occurrence.Subject.Kind == s.Kind && overlap(f.Occurrence.Subject.IDs, s.IDs) {
+		if f.Allocation != allocation && f.Occurrence.Subject.Shares(s) {
 			out[f.Allocation] = true
 		}
 	}
@@ -190,9 +190,4 @@ func counted(n int) string {
 		return fmt.Sprintf("%d or more", countedTo)
 	}
 	return strconv.Itoa(n)
-}
-
-// overlap says whether two lists have an element in common.
-func overlap(a, b []string) bool {
-	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
 }

@@ -171,13 +171,32 @@ func compareSpans(a, b occurrenceSpan) int {
 	)
 }
 
-// bySubject lists the hits of every cause at every name of its subject.
+// bySubject lists the hits of every cause at every name of its subject, in order of onset. A component is known by its hosts too,
+// unless several components are dialled under one name: a gateway's name says nothing of who stands behind it.
 func bySubject(all []occurrenceSpan) map[[4]string][]int {
+	behind := map[string]string{} // host → the component dialled so, "" where there are several
+	for _, s := range all {
+		for _, host := range s.hit.Subject.Hosts {
+			component := strings.Join(s.hit.Subject.IDs, "\x00")
+			if known, ok := behind[host]; ok && known != component {
+				component = ""
+			}
+			behind[host] = component
+		}
+	}
 	out := map[[4]string][]int{}
+	add := func(i int, kind, id string) {
+		key := [4]string{all[i].hit.Layer, all[i].hit.Mechanism, kind, id}
+		out[key] = append(out[key], i)
+	}
 	for i, s := range all {
 		for _, id := range s.hit.Subject.IDs {
-			key := [4]string{s.hit.Layer, s.hit.Mechanism, s.hit.Subject.Kind, id}
-			out[key] = append(out[key], i)
+			add(i, s.hit.Subject.Kind, id)
+		}
+		for _, host := range s.hit.Subject.Hosts {
+			if behind[host] != "" {
+				add(i, correlator.SubjectHost, host)
+			}
 		}
 	}
 	return out
@@ -189,12 +208,11 @@ func incident(hits []occurrenceSpan) Incident {
 	in := Incident{
 		Layer: first.Layer, Mechanism: first.Mechanism, Rule: first.Rule, Summary: first.Summary, Confidence: correlator.Low, Contested: true,
 		FirstSeen: first.Onset, LastSeen: first.Last, NextCheck: first.NextCheck, SafeAction: first.SafeAction,
-		Subject: correlator.Subject{Kind: first.Subject.Kind}, Victims: []Victim{},
+		Subject: subjectOf(hits), Victims: []Victim{},
 	}
 	place := map[string]int{}
 	for _, s := range hits {
 		h := s.hit
-		in.Subject.IDs = append(in.Subject.IDs, h.Subject.IDs...)
 		in.LastSeen = max(in.LastSeen, correlator.Time(s.end))
 		in.Open = in.Open || s.open
 		in.Contested = in.Contested && h.Contested
@@ -224,9 +242,29 @@ func incident(hits []occurrenceSpan) Incident {
 			before.ClearedAt = v.ClearedAt
 		}
 	}
-	slices.Sort(in.Subject.IDs)
-	in.Subject.IDs = slices.Compact(in.Subject.IDs)
 	return in
+}
+
+// subjectOf adds up the names of one party: a component and its hosts where both are known.
+func subjectOf(hits []occurrenceSpan) correlator.Subject {
+	out := correlator.Subject{Kind: hits[0].hit.Subject.Kind}
+	for _, s := range hits {
+		if s.hit.Subject.Kind == correlator.SubjectComponent {
+			out.Kind = correlator.SubjectComponent
+		}
+	}
+	for _, s := range hits {
+		if s.hit.Subject.Kind == out.Kind {
+			out.IDs = append(out.IDs, s.hit.Subject.IDs...)
+		} else {
+			out.Hosts = append(out.Hosts, s.hit.Subject.IDs...)
+		}
+		out.Hosts = append(out.Hosts, s.hit.Subject.Hosts...)
+	}
+	slices.Sort(out.IDs)
+	slices.Sort(out.Hosts)
+	out.IDs, out.Hosts = slices.Compact(out.IDs), slices.Compact(out.Hosts)
+	return out
 }
 
 // name gives incidents their identifiers: those of one layer that hit the same allocation first are told apart by their order.

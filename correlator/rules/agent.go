@@ -69,7 +69,7 @@ func silentAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	ev.Records = append(ev.Records, hostDuring)
 	if agentBefore != nil {
 		ev.Records = append([]*correlator.Event{agentBefore}, ev.Records...)
-		ev.Summary += ", last heard of at " + correlator.Time(agentBefore.At).String()
+		ev.Summary += ", last heard of at " + correlator.Time(agentBefore.At).Milli()
 	} else {
 		ev.Certain = false
 	}
@@ -116,7 +116,7 @@ func fellSilent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 	}
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Caller, Certain: true, Onset: last.At, Records: append([]*correlator.Event{last, host}, t.Cites...),
-		Summary: "the agent of " + t.Node + " claimed the task, was last heard of at " + correlator.Time(last.At).String() + ", and its node is alive",
+		Summary: "the agent of " + t.Node + " claimed the task, was last heard of at " + correlator.Time(last.At).Milli() + ", and its node is alive",
 	}}
 }
 

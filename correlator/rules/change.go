@@ -73,7 +73,7 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	if undone := undoing(c, found, t); undone != nil {
 		ev.Records, ev.Certain, ev.Directness = append(ev.Records, undone), true, correlator.Itself
-		ev.Summary += ", until it was undone at " + correlator.Time(undone.At).String()
+		ev.Summary += ", until it was undone at " + correlator.Time(undone.At).Milli()
 	}
 	return []correlator.Evidence{ev}
 }
@@ -125,7 +125,7 @@ func curedBy(c *correlator.Case, t *correlator.Trouble, failures []*correlator.E
 	}
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Itself, Certain: certain, Onset: found.At, Records: append([]*correlator.Event{found, undone}, t.Cites...),
-		Summary: t.What + " after the rollout of " + what(found) + ", and what came after its undoing at " + correlator.Time(undone.At).String() + " succeeded",
+		Summary: t.What + " after the rollout of " + what(found) + ", and what came after its undoing at " + correlator.Time(undone.At).Milli() + " succeeded",
 	}}
 }
 

@@ -70,6 +70,6 @@ func byItsClock(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidenc
 	if off.Layer == semconv.LayerClient {
 		whose, ev.Rule, ev.Layer = off.Service, "client.clock", semconv.LayerClient
 	}
-	ev.Summary = "the clock of " + whose + " is wrong: it says " + correlator.Time(off.Time).String() + " at " + correlator.Time(off.Observed).String() + ", and what it signs is refused"
+	ev.Summary = "the clock of " + whose + " is wrong: it says " + correlator.Time(off.Time).Milli() + " at " + correlator.Time(off.Observed).Milli() + ", and what it signs is refused"
 	return ev
 }

@@ -80,7 +80,7 @@ func notTaken(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	return []correlator.Evidence{{
 		Rule: "workflow.not_taken", Layer: semconv.LayerWorkflow, Weight: correlator.Generic, Directness: correlator.Caller, Onset: last.At,
-		Records: append([]*correlator.Event{last.Event, says}, t.Cites...), Summary: "what was published at " + correlator.Time(last.At).String() + " was taken by no workflow, and workers are alive" + quote(says),
+		Records: append([]*correlator.Event{last.Event, says}, t.Cites...), Summary: "what was published at " + correlator.Time(last.At).Milli() + " was taken by no workflow, and workers are alive" + quote(says),
 	}}
 }
 
@@ -179,7 +179,7 @@ func stoppedAsking(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 	}
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Itself, Onset: last.At, Records: append([]*correlator.Event{last, alive}, t.Cites...),
-		Summary: "the platform asked after the job every " + time.Duration(every).Round(time.Second).String() + " until " + correlator.Time(last.At).String() + " and no more, and is alive",
+		Summary: "the platform asked after the job every " + time.Duration(every).Round(time.Second).String() + " until " + correlator.Time(last.At).Milli() + " and no more, and is alive",
 	}}
 }
 

@@ -51,7 +51,7 @@ func overdue() []correlator.Rule {
 			ev := correlator.Evidence{
 				Rule: t.Owes + ".overdue", Layer: t.Owes, Mechanism: "overdue", Weight: correlator.Generic, Directness: correlator.Caller, Certain: true,
 				Records: append(append([]*correlator.Event(nil), t.Cites...), signs...), Onset: t.At,
-				Summary: t.What + " since " + correlator.Time(t.From).String() + ", and " + t.Owes + " is alive",
+				Summary: t.What + " since " + correlator.Time(t.From).Milli() + ", and " + t.Owes + " is alive",
 			}
 			if complaint != nil {
 				ev.Records = append([]*correlator.Event{complaint}, ev.Records...)

@@ -88,7 +88,7 @@ func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Caller, Certain: true, Onset: last.At,
 		Records: append([]*correlator.Event{last, q.peers[len(q.peers)-1]}, t.Cites...),
-		Summary: "the agent of " + t.Node + " asked for work until " + correlator.Time(last.At).String() + " and no more, while others go on asking",
+		Summary: "the agent of " + t.Node + " asked for work until " + correlator.Time(last.At).Milli() + " and no more, while others go on asking",
 	}}
 }
 

@@ -658,6 +658,8 @@ export interface components {
                 /** @enum {string} */
                 kind: "node" | "certificate" | "host" | "provider" | "component" | "layer" | "allocation";
                 ids: string[];
+                /** @description of a component: the names under which it was dialled */
+                hosts?: string[];
             };
             summary: string;
             /** @enum {string} */

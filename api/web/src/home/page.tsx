@@ -49,7 +49,7 @@ export function HomePage() {
             <Owned key={g.owner + g.layer} group={g} />
           ))}
         </div>
-        <div>
+        <div class={open.length > 0 ? 'first' : ''}>
           <section class="card" aria-labelledby="incidents">
             <h2 id="incidents" class="kicker">
               Open incidents, one cause each

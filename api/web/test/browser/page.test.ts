@@ -110,6 +110,7 @@ test('signing in: a token opens a session, a wrong one is refused with the reaso
   const { context, page } = await look(b);
   await page.goto(`${closed.url}/ui/allocations/a43`);
   await page.getByLabel('Token').fill('wrong');
+  assert.deepEqual(closed.asked, ['GET /api/v1/session']); // who asks is settled before anything else is asked
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByText('The token is not accepted').waitFor();
   await page.getByLabel('Token').fill('right');
