@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +20,13 @@ import (
 // params are the typed parameters of a query, as the server reads them.
 type params map[string]any
 
+// narrow are the statements that find a few rows by their order. They run on one thread each: more of them are handed granules of
+// one part each, wait for a core that a merge has, and the slowest decides (docs/benchmarks.md, "The operator's view").
+var narrow = []string{
+	"allocation_known", "supplement", "locate", "locate_linked", "allocations_of_keys", "events_placed", "labels_of", "kinds_of", "mark",
+	"observed_links_of", "observed_links_to", "ingested_links_of", "ingested_links_to", "occupancy_of", "last_of_node",
+}
+
 // query runs a statement that is always the same.
 func (l *Reader) query(ctx context.Context, name string, p params) (driver.Rows, error) {
 	return l.run(ctx, name, choice{}, p, nil)
@@ -28,6 +37,13 @@ func (l *Reader) run(ctx context.Context, name string, c choice, p params, setti
 	text, err := statement(name, c)
 	if err != nil {
 		return nil, err
+	}
+	if slices.Contains(narrow, name) {
+		settings = maps.Clone(settings)
+		if settings == nil {
+			settings = ch.Settings{}
+		}
+		settings["max_threads"] = 1
 	}
 	rows, err := l.ask(ctx, text, p, settings)
 	if err != nil {
