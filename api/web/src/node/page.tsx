@@ -1,6 +1,7 @@
 import type { FullEvent, Node } from '../api/answers.ts';
 import { useAnswer } from '../api/use.ts';
 import { Drawer } from '../records/drawer.tsx';
+import { More, usePages } from '../records/pages.tsx';
 import { rowOfRecord } from '../records/row.ts';
 import { Table } from '../records/table.tsx';
 import { place, put, to } from '../route/route.ts';
@@ -15,8 +16,8 @@ import { When } from '../time/when.tsx';
 export function NodePage({ id }: { id: string }) {
   useTitle(`node ${id}`);
   const { answer: n, problem } = useAnswer('/api/v1/nodes/{id}', { path: { id }, every: 15_000 });
-  const records = useAnswer('/api/v1/nodes/{id}/timeline', { path: { id }, query: { limit: 1000 } });
-  const events = records.answer?.events ?? [];
+  const records = usePages('/api/v1/nodes/{id}/timeline', { path: { id }, query: { limit: 1000 } });
+  const events = records.events;
   const ref = place.value.query.get('ref');
   const selected = events.findIndex((e) => e.ref === ref);
   const chosen = events[selected];
@@ -57,9 +58,7 @@ export function NodePage({ id }: { id: string }) {
         )}
       </p>
       <Life node={n} events={events} />
-      <h2 class="kicker">
-        Its records, over all installations{records.answer?.next_cursor ? ' (the first thousand)' : ''}
-      </h2>
+      <h2 class="kicker">Its records, over all installations{records.more ? ` (the first ${events.length})` : ''}</h2>
       {records.problem && <Refused problem={records.problem} />}
       {events.length > 0 && (
         <Table
@@ -70,6 +69,7 @@ export function NodePage({ id }: { id: string }) {
           lines={16}
         />
       )}
+      <More pages={records} />
       {chosen && (
         <Drawer
           entry={chosen}

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useAnswer } from '../api/use.ts';
 import { Drawer } from '../records/drawer.tsx';
+import { More, usePages } from '../records/pages.tsx';
 import { rowOfRecord } from '../records/row.ts';
 import { Table } from '../records/table.tsx';
 import { place, put, to } from '../route/route.ts';
@@ -22,12 +23,12 @@ export function SearchPage() {
   const service = q.get('service') ?? '';
   const tail = q.has('tail');
   useTitle(text === '' ? 'Records' : text);
-  const found = useAnswer('/api/v1/search', {
+  const found = usePages('/api/v1/search', {
     query: { text, severity, layer, service: service ? [service] : [], limit: 200 },
     every: tail ? tailEvery : undefined,
   });
   const layers = useAnswer('/api/v1/layers');
-  const events = found.answer?.events ?? [];
+  const events = found.events;
   const ref = q.get('ref');
   const selected = events.findIndex((e) => e.ref === ref);
   const chosen = events[selected];
@@ -68,10 +69,10 @@ export function SearchPage() {
       {text !== '' && !/\s/.test(text) && <Known id={text} />}
       {found.problem && <Refused problem={found.problem} />}
       <h2 class="kicker" aria-live="polite">
-        {found.answer
+        {found.first.answer
           ? events.length === 0
             ? 'No record says that'
-            : `${events.length}${found.answer.next_cursor ? ' and more' : ''} records, the newest first`
+            : `${events.length}${found.more ? ' and more' : ''} records, the newest first`
           : 'Searching…'}
       </h2>
       {events.length > 0 && (
@@ -83,6 +84,7 @@ export function SearchPage() {
           lines={22}
         />
       )}
+      <More pages={found} />
       {chosen && (
         <Drawer
           entry={chosen}

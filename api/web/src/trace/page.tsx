@@ -1,6 +1,7 @@
+import { useState } from 'preact/hooks';
 import type { FullEvent } from '../api/answers.ts';
-import { useAnswer } from '../api/use.ts';
 import { Drawer } from '../records/drawer.tsx';
+import { More, usePages } from '../records/pages.tsx';
 import { rowOfRecord } from '../records/row.ts';
 import { place, put, to } from '../route/route.ts';
 import { Refused } from '../shell/refused.tsx';
@@ -10,29 +11,31 @@ import { words } from '../text/visible.ts';
 import { clock, millis, span } from '../time/time.ts';
 import { waterfall } from './waterfall.ts';
 
-const most = 400; // rows; a trace with more is read in the table of its allocation
+const most = 400; // rows at once
 
 // TracePage is one trace as a waterfall, with the log records that carry it where they happened.
 export function TracePage({ id }: { id: string }) {
   useTitle(`trace ${id}`);
-  const { answer, problem } = useAnswer('/api/v1/events', { query: { trace_id: id, limit: 1000 } });
-  const steps = waterfall(answer?.events ?? []);
+  const pages = usePages('/api/v1/events', { query: { trace_id: id, limit: 1000 } });
+  const { events, problem } = pages;
+  const [shown, show] = useState(most);
+  const steps = waterfall(events);
   const begin = Math.min(...steps.map((s) => s.from));
   const end = Math.max(...steps.map((s) => s.to), begin + 0.001);
   const ref = place.value.query.get('ref');
-  const chosen = answer?.events.find((e) => e.ref === ref);
-  const owners = [...new Set((answer?.events ?? []).map((e) => e.ids['allocation_id']).filter((a) => a !== undefined))];
+  const chosen = events.find((e) => e.ref === ref);
+  const owners = [...new Set(events.map((e) => e.ids['allocation_id']).filter((a) => a !== undefined))];
   return (
     <div class={chosen ? 'with-drawer' : ''}>
       <h1>
         Trace <bdi class="mono">{id}</bdi>
       </h1>
       {problem && <Refused problem={problem} />}
-      {answer && (
+      {pages.first.answer && (
         <p>
           {steps.length === 0
             ? 'No record carries it.'
-            : `${clock(begin, 3)} UTC, ${span(end - begin)}, ${answer.events.length} records.`}{' '}
+            : `${clock(begin, 3)} UTC, ${span(end - begin)}, ${events.length} records.`}{' '}
           {owners.map((a) => (
             <a key={a} href={to.allocation(a)}>
               {a}{' '}
@@ -41,7 +44,7 @@ export function TracePage({ id }: { id: string }) {
         </p>
       )}
       <ol class="waterfall card">
-        {steps.slice(0, most).map((s) => (
+        {steps.slice(0, shown).map((s) => (
           <li
             key={s.event.ref}
             class={`${s.event.signal} ${failed(s.event) ? 'failed' : ''}`}
@@ -71,7 +74,15 @@ export function TracePage({ id }: { id: string }) {
           </li>
         ))}
       </ol>
-      {steps.length > most && <p class="soft">and {steps.length - most} more</p>}
+      {steps.length > shown ? (
+        <p>
+          <button type="button" onClick={() => show(shown + most)}>
+            {steps.length - shown} more
+          </button>
+        </p>
+      ) : (
+        <More pages={pages} />
+      )}
       {chosen && (
         <Drawer
           entry={chosen}

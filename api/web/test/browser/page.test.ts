@@ -138,6 +138,20 @@ test('a problem document is shown as it is', async () => {
   await context.close();
 });
 
+test('records beyond the first page are asked for', async () => {
+  const many = await fake();
+  const one = many.world.events[0]!;
+  many.world.events.push(...Array.from({ length: 300 }, (_, i) => ({ ...one, ref: `more-${i}` })));
+  const all = many.world.events.length;
+  const { context, page } = await look(b);
+  await page.goto(`${many.url}/ui/search`);
+  await page.getByText('200 and more records').waitFor();
+  await page.getByRole('button', { name: 'More records' }).click();
+  await page.getByText(`${Math.min(all, 400)} ${all > 400 ? 'and more records' : 'records'}`).waitFor();
+  await context.close();
+  await many.close();
+});
+
 test('search leads to an allocation, a node, or what is like it', async () => {
   const { context, page } = await look(b);
   await page.goto(`${f.url}/ui/`);

@@ -160,14 +160,14 @@ export async function fake(more: Allocation[] = [], port = 0): Promise<Fake> {
         if (path[3] === 'timeline')
           return json(
             r,
-            eventsOf(world, (e) => e.ids['node_id'] === path[2]),
+            eventsOf(world, p, (e) => e.ids['node_id'] === path[2]),
           );
         return json(r, node);
       }
       case 'events':
         return json(
           r,
-          eventsOf(world, (e) => e.ids['trace_id'] === p.get('trace_id') || e.trace_id === p.get('trace_id')),
+          eventsOf(world, p, (e) => e.ids['trace_id'] === p.get('trace_id') || e.trace_id === p.get('trace_id')),
         );
       case 'search': {
         const words = (p.get('text') ?? '')
@@ -176,13 +176,14 @@ export async function fake(more: Allocation[] = [], port = 0): Promise<Fake> {
           .filter((x) => x !== '');
         const least = p.get('severity') === 'error';
         const found = eventsOf(
-          world,
+          { ...world, events: world.events.toReversed() },
+          p,
           (e) =>
             words.every((x) => JSON.stringify(e).toLowerCase().includes(x)) &&
             (!least || e.severity === 'error') &&
             (!p.get('layer') || e.layer === p.get('layer')),
         );
-        return json(r, { ...found, events: found.events.reverse().slice(0, 100) });
+        return json(r, found);
       }
     }
     problem(r, 404, 'Not Found', path.join('/'));
@@ -193,8 +194,11 @@ export async function fake(more: Allocation[] = [], port = 0): Promise<Fake> {
   return f;
 }
 
-function eventsOf(w: World, test: (e: World['events'][number]) => boolean) {
-  return { events: w.events.filter(test).slice(0, 1000), next_cursor: null, as_of: now, bounded: false };
+function eventsOf(w: World, p: URLSearchParams, test: (e: World['events'][number]) => boolean) {
+  const all = w.events.filter(test);
+  const from = Number(p.get('cursor') ?? 0);
+  const to = from + Number(p.get('limit') ?? 1000);
+  return { events: all.slice(from, to), next_cursor: to < all.length ? String(to) : null, as_of: now, bounded: false };
 }
 
 async function text(q: IncomingMessage): Promise<string> {
