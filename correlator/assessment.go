@@ -16,11 +16,13 @@ type Assessment struct {
 	Stuck *Stuck `json:"stuck"`
 	// Orphans are its resources that outlived it.
 	Orphans []Orphan `json:"orphans"`
+	// Passages are its calls that got through. They are told once, to those who judge others, and not kept.
+	Passages []Passage `json:"-"`
 }
 
 // NewAssessment is what a verdict on a case leaves behind.
 func NewAssessment(c *Case, v Verdict) Assessment {
-	s := Assessment{ID: c.ID, Verdict: v, Occurrences: []FaultOccurrence{}, Stuck: c.stuck(), Orphans: append([]Orphan{}, c.Orphans()...)}
+	s := Assessment{ID: c.ID, Verdict: v, Occurrences: []FaultOccurrence{}, Stuck: c.stuck(), Orphans: append([]Orphan{}, c.Orphans()...), Passages: c.passages()}
 	if state, since, ok := c.Lifecycle.State(); ok {
 		at := Time(since)
 		s.State, s.Since = &state, &at

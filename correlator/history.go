@@ -48,18 +48,26 @@ func (s *Assessment) Fingerprint() string {
 		Onset                              Time
 		Cleared                            *Time
 	}
+	type occurrence struct {
+		Subject Subject
+		Gone    *Time
+	}
 	type drift struct{ Projection, Field, Shown, Truth string }
 	e := struct {
 		State                *string
 		Since                *Time
 		Outcome              string
 		Faults               []fault
+		Occurrences          []occurrence
 		Candidates, Findings []string
 		Drift                []drift
 		Stuck, Orphans       []string
 	}{State: s.State, Since: s.Since, Outcome: s.Verdict.Outcome}
 	for _, f := range s.Verdict.Faults {
 		e.Faults = append(e.Faults, fault{f.Layer, f.Mechanism, f.Rule, f.Confidence, f.Onset, f.ClearedAt})
+	}
+	for _, o := range s.Occurrences {
+		e.Occurrences = append(e.Occurrences, occurrence{o.Subject, o.GoneAt})
 	}
 	for _, c := range s.Verdict.Candidates {
 		e.Candidates = append(e.Candidates, c.Layer)
@@ -145,6 +153,22 @@ func differences(a, b *Assessment) []string {
 		}
 		return strings.Join(all, ", ")
 	}
+	whose := func(s *Assessment) string {
+		var all []string
+		for _, o := range s.Occurrences {
+			all = append(all, o.Subject.Kind+" "+strings.Join(o.Subject.IDs, " "))
+		}
+		return strings.Join(all, ", ")
+	}
+	gone := func(s *Assessment) string {
+		var all []string
+		for _, o := range s.Occurrences {
+			if o.GoneAt != nil {
+				all = append(all, o.Layer+"."+o.Mechanism)
+			}
+		}
+		return strings.Join(all, ", ")
+	}
 	stuck := func(s *Assessment) string {
 		if s.Stuck == nil {
 			return ""
@@ -162,6 +186,8 @@ func differences(a, b *Assessment) []string {
 	moved("outcome", a.Verdict.Outcome, b.Verdict.Outcome)
 	moved("faults", causes(a), causes(b))
 	moved("cleared", cleared(a), cleared(b))
+	moved("gone for others", gone(a), gone(b))
+	moved("subject", whose(a), whose(b))
 	moved("stuck", stuck(a), stuck(b))
 	moved("drift", drift(a), drift(b))
 	moved("rules", a.Verdict.RulesVersion, b.Verdict.RulesVersion)

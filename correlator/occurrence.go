@@ -12,19 +12,24 @@ import (
 // FaultOccurrence is one fault of one allocation by what others may share with it: the same layer, the same
 // mechanism, and a subject in common.
 type FaultOccurrence struct {
-	Layer      string   `json:"layer"`
-	Mechanism  string   `json:"mechanism"`
-	Rule       string   `json:"rule"`
-	Subject    Subject  `json:"subject"`
-	Confidence string   `json:"confidence"`
-	Contested  bool     `json:"contested"` // another layer has equal evidence
-	Onset      Time     `json:"onset"`
-	Last       Time     `json:"last"` // the newest record of it, or when it was made good
-	ClearedAt  *Time    `json:"cleared_at"`
-	Summary    string   `json:"summary"`
-	NextCheck  string   `json:"next_check"`
-	SafeAction string   `json:"safe_action"`
-	Evidence   []string `json:"evidence"`
+	Layer      string  `json:"layer"`
+	Mechanism  string  `json:"mechanism"`
+	Rule       string  `json:"rule"`
+	Subject    Subject `json:"subject"`
+	Confidence string  `json:"confidence"`
+	Contested  bool    `json:"contested"` // another layer has equal evidence
+	Onset      Time    `json:"onset"`
+	Last       Time    `json:"last"` // the newest record of it, or when it was made good
+	ClearedAt  *Time   `json:"cleared_at"`
+	// GoneAt is when calls like its own got through for others, after none had while it failed: the cause is gone, and nobody has made
+	// good what it did to this allocation. Set where allocations are judged among others.
+	GoneAt *Time `json:"gone_at,omitempty"`
+	// Failed are its calls that failed.
+	Failed     []FailedCall `json:"failed_calls,omitempty"`
+	Summary    string       `json:"summary"`
+	NextCheck  string       `json:"next_check"`
+	SafeAction string       `json:"safe_action"`
+	Evidence   []string     `json:"evidence"`
 	// Aside says that the verdict left it out, because of how far it and others reach.
 	Aside bool `json:"aside,omitempty"`
 }
@@ -69,7 +74,7 @@ const (
 )
 
 func (c *Case) occurrence(f Fault, byRef map[string]*Event, contested bool) FaultOccurrence {
-	var evidence []*Event
+	var evidence, symptoms []*Event
 	last := int64(f.Onset)
 	for _, ref := range f.Evidence {
 		if e := byRef[ref]; e != nil {
@@ -79,13 +84,14 @@ func (c *Case) occurrence(f Fault, byRef map[string]*Event, contested bool) Faul
 	}
 	for _, ref := range f.Symptoms {
 		if e := byRef[ref]; e != nil {
+			symptoms = append(symptoms, e)
 			last = max(last, e.EndAt())
 		}
 	}
 	h := FaultOccurrence{
 		Layer: f.Layer, Mechanism: f.Mechanism, Rule: f.Rule, Confidence: f.Confidence, Contested: contested, Onset: f.Onset, Last: Time(last),
 		ClearedAt: f.ClearedAt, Summary: f.Summary, NextCheck: f.NextCheck, SafeAction: f.SafeAction, Evidence: f.Evidence,
-		Subject: c.subject(f, evidence),
+		Subject: c.subject(f, evidence), Failed: failedCalls(slices.Concat(evidence, symptoms)),
 	}
 	if f.ClearedAt != nil {
 		h.Last = *f.ClearedAt
@@ -193,9 +199,11 @@ func nodeOf(e *Event) string {
 // peerOf is the certificate that a proxy names.
 func peerOf(e *Event) string { return e.Attr(semconv.TLSPeerSubject) }
 
-// refusedUs says whether the other side refused the certificate of the one who speaks: a client's own,
-// one node's matter (docs/domain.md §4.10, rule 3).
-func refusedUs(e *Event) bool { return strings.Contains(e.Text, "remote error: tls") }
+// refusedUs says whether the other side refused the certificate of the one who speaks, and who speaks is the one that dialled: a client's
+// own, one node's matter (docs/domain.md §4.10, rule 3). Whoever was dialled says the same where its own was refused, which is everybody's.
+func refusedUs(e *Event) bool {
+	return strings.Contains(e.Text, "remote error: tls") && e.Layer != semconv.LayerIngress && !strings.Contains(e.Text, "handshake error from")
+}
 
 // providerOf is the provider's instance: "aap/prod" of "aap/prod/job/4201".
 func providerOf(e *Event) string {

@@ -15,7 +15,7 @@ Make it go wrong:        faultline-lab inject cert_expired`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(runCommand(), planCommand(), injectCommand(), healCommand(), faultsCommand(), scoreCommand(), matrixCommand(), profileCommand(), examplesCommand(),
+	root.AddCommand(runCommand(), planCommand(), injectCommand(), healCommand(), faultsCommand(), scoreCommand(), matrixCommand(), alertsCommand(), profileCommand(), examplesCommand(),
 		deletionCommand(), latencyCommand(), benchCommand(), truthCommand())
 	return root
 }

@@ -17,7 +17,7 @@ import (
 
 // parts lists the processes in the order in which they start: whoever receives before whoever sends, so those of the lab
 // come last.
-func (c upConfig) parts(dsn string, lab addon.Plan) ([]supervise.Part, error) {
+func (c upConfig) parts(dsn string, lab addon.Plan, alerts alerting) ([]supervise.Part, error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, err
@@ -44,6 +44,14 @@ func (c upConfig) parts(dsn string, lab addon.Plan) ([]supervise.Part, error) {
 	if c.Retention != nil {
 		judge["retention"] = c.Retention
 	}
+	if notify := alerts.notify(); notify != nil {
+		judge["notify"] = notify
+		one, err := c.alertmanagerPart(part("alertmanager", ""), alerts)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
 	correlator, err := c.write("correlator.yaml", judge)
 	if err != nil {
 		return nil, err
@@ -53,6 +61,13 @@ func (c upConfig) parts(dsn string, lab addon.Plan) ([]supervise.Part, error) {
 		part("correlator", c.server()+"/readyz", bin("faultline-correlator"), "--config", correlator))
 	if lab.NodeLogs != "" {
 		out = append(out, c.agentPart(part("agent-collector", ""), bin("faultline-collector"), lab.NodeLogs))
+	}
+	if alerts.prometheus != "" {
+		one, err := c.prometheusPart(part("prometheus", ""), alerts, lab.NodeLogs != "")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
 	}
 	for _, p := range lab.Processes {
 		one := part(p.Name, p.Ready, p.Command...)

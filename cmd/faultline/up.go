@@ -42,10 +42,11 @@ type upConfig struct {
 		Node    string `yaml:"node"`
 		Ops     string `yaml:"ops"`
 	} `yaml:"provisioner"`
-	RunLab  bool      `yaml:"run_lab"` // run the provisioner and the simulated platform
-	Lab     yaml.Node `yaml:"lab"`     // the lab's own section: faultline-lab reads it
-	Record  bool      `yaml:"record"`  // also write what is stored as OTLP/JSON lines, into the data folder
-	Profile string    `yaml:"profile"`
+	RunLab  bool         `yaml:"run_lab"` // run the provisioner and the simulated platform
+	Lab     yaml.Node    `yaml:"lab"`     // the lab's own section: faultline-lab reads it
+	Record  bool         `yaml:"record"`  // also write what is stored as OTLP/JSON lines, into the data folder
+	Profile string       `yaml:"profile"`
+	Alerts  alertsConfig `yaml:"alerts"` // Prometheus and Alertmanager, where they are installed
 	// Retention is what the store keeps for how many days; left as it is where it is not stated.
 	Retention *schema.Retention `yaml:"retention"`
 }
@@ -54,7 +55,7 @@ func defaultUpConfig() upConfig {
 	c := upConfig{
 		DataDir: "data", Store: "127.0.0.1:9123", CollectorHealth: "127.0.0.1:13133", CollectorMetrics: "127.0.0.1:8888",
 		AgentHealth: "127.0.0.1:13134", AgentMetrics: "127.0.0.1:8889",
-		Correlator: "127.0.0.1:8680", RunLab: true,
+		Correlator: "127.0.0.1:8680", RunLab: true, Alerts: defaultAlerts(),
 	}
 	p := provisioner.DefaultConfig()
 	c.Provisioner.Control, c.Provisioner.Node, c.Provisioner.Ops = p.Control, p.Node, p.Ops
@@ -72,11 +73,14 @@ func (c upConfig) Validate() error {
 			return fmt.Errorf("retention: %w", err)
 		}
 	}
+	if err := c.Alerts.Validate(); err != nil {
+		return fmt.Errorf("alerts.%w", err)
+	}
 	return nil
 }
 
 func upCommand() *cobra.Command {
-	path, data, noLab := "", "", false
+	path, data, noLab, noAlerts := "", "", false, false
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Run all of it on this machine: store, collector, correlator, provisioner and lab; Ctrl-C stops it",
@@ -85,6 +89,8 @@ each as a process of its own, and restarts what dies. Everything is kept in the 
 
 The provisioner and the simulated platform are started where faultline-lab lies beside this program. --no-lab leaves them
 out, for a platform of your own.
+
+Prometheus, with the alert rules, and Alertmanager are started where they are installed. --no-alerts leaves them out.
 
 FAULTLINE_CLICKHOUSE_DSN names a ClickHouse server to use instead of the embedded one.`,
 		Args: cobra.NoArgs,
@@ -99,12 +105,16 @@ FAULTLINE_CLICKHOUSE_DSN names a ClickHouse server to use instead of the embedde
 			if noLab {
 				cfg.RunLab = false
 			}
+			if noAlerts {
+				cfg.Alerts.Prometheus, cfg.Alerts.Alertmanager = "", ""
+			}
 			return up(cmd.Context(), cfg, path, cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "YAML configuration")
 	cmd.Flags().StringVar(&data, "data", "", "data folder (default \"data\")")
 	cmd.Flags().BoolVar(&noLab, "no-lab", false, "run neither the provisioner nor the simulated platform")
+	cmd.Flags().BoolVar(&noAlerts, "no-alerts", false, "run neither Prometheus nor Alertmanager")
 	return cmd
 }
 
@@ -134,11 +144,15 @@ func up(ctx context.Context, cfg upConfig, file string, out io.Writer) error {
 	if err := cfg.setUpAccess(); err != nil {
 		return err
 	}
-	parts, err := cfg.parts(dsn, lab)
+	alerts, err := cfg.Alerts.find(out)
 	if err != nil {
 		return err
 	}
-	if err := cfg.portsAreFree(ctx, lab); err != nil {
+	parts, err := cfg.parts(dsn, lab, alerts)
+	if err != nil {
+		return err
+	}
+	if err := cfg.portsAreFree(ctx, lab, alerts); err != nil {
 		return err
 	}
 	if forget, err := bearer.Leave(ctx, cfg.server(), cfg.tokenFile()); err != nil {
@@ -147,7 +161,7 @@ func up(ctx context.Context, cfg upConfig, file string, out io.Writer) error {
 		defer func() { _ = forget() }() // the next one that runs here leaves its own
 	}
 	_, _ = fmt.Fprintf(out, "faultline: starting, data in %s\n", cfg.DataDir)
-	err = supervise.Run(ctx, parts, out, func() { cfg.whereToLook(out) })
+	err = supervise.Run(ctx, parts, out, func() { cfg.whereToLook(out, alerts) })
 	_, _ = fmt.Fprintln(out, "faultline: stopped")
 	return err
 }
@@ -169,7 +183,7 @@ func setUpStore(ctx context.Context, cfg upConfig, out io.Writer) (string, error
 }
 
 // portsAreFree finds a taken port before anything is started, and says which.
-func (c upConfig) portsAreFree(ctx context.Context, lab addon.Plan) error {
+func (c upConfig) portsAreFree(ctx context.Context, lab addon.Plan, alerts alerting) error {
 	addresses := map[string]string{
 		"otlp.grpc": c.OTLP.GRPC, "otlp.http": c.OTLP.HTTP, "collector_health": c.CollectorHealth,
 		"collector_metrics": c.CollectorMetrics, "correlator": c.Correlator,
@@ -178,6 +192,7 @@ func (c upConfig) portsAreFree(ctx context.Context, lab addon.Plan) error {
 		addresses["store"] = c.Store
 	}
 	maps.Copy(addresses, lab.Addresses)
+	maps.Copy(addresses, alerts.addresses())
 	if lab.NodeLogs != "" {
 		addresses["agent_health"], addresses["agent_metrics"] = c.AgentHealth, c.AgentMetrics
 	}
@@ -196,7 +211,7 @@ func (c upConfig) portsAreFree(ctx context.Context, lab addon.Plan) error {
 	return errors.Join(taken...)
 }
 
-func (c upConfig) whereToLook(out io.Writer) {
+func (c upConfig) whereToLook(out io.Writer, alerts alerting) {
 	flag := ""
 	if c.Correlator != defaultUpConfig().Correlator {
 		flag = " --server " + c.server()
@@ -216,6 +231,6 @@ faultline is up. In a browser: %[1]s/ui/ (it asks for the token that is in %[7]s
   bin/faultline timeline%[2]s ID             what happened, in every layer; ID may be any identifier%[6]s
   curl -s -H "Authorization: Bearer $(cat %[7]s)" %[1]s/api/v1/allocations
 
-  OTLP goes to %[3]s (gRPC) and http://%[4]s; logs are in %[5]s. Ctrl-C stops everything.
-`, c.server(), flag, c.OTLP.GRPC, c.OTLP.HTTP, filepath.Join(c.DataDir, "log"), recovering, c.tokenFile())
+  OTLP goes to %[3]s (gRPC) and http://%[4]s; logs are in %[5]s. Ctrl-C stops everything.%[8]s
+`, c.server(), flag, c.OTLP.GRPC, c.OTLP.HTTP, filepath.Join(c.DataDir, "log"), recovering, c.tokenFile(), alerts.where())
 }

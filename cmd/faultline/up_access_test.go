@@ -154,7 +154,7 @@ func TestWhereToLookNamesTheToken(t *testing.T) {
 	c := defaultUpConfig()
 	c.DataDir = "/data"
 	var out strings.Builder
-	c.whereToLook(&out)
+	c.whereToLook(&out, alerting{})
 	if want := `curl -s -H "Authorization: Bearer $(cat /data/access/token)" http://127.0.0.1:8680/api/v1/allocations`; !strings.Contains(out.String(), want) {
 		t.Errorf("%s\nhas no %s", out.String(), want)
 	}

@@ -49,6 +49,7 @@ func TestUp(t *testing.T) {
 	cfg := upTestConfig(t, allocations)
 	run := start(t, bin, cfg)
 	nobodyElseIsAnswered(t, bin, cfg)
+	alertsGetThrough(t, cfg)
 
 	stories := map[string]bool{}
 	killed := false
@@ -143,6 +144,7 @@ func upTestConfig(t *testing.T, count int) upConfig {
 	for _, address := range []*string{
 		&c.Store, &c.OTLP.GRPC, &c.OTLP.HTTP, &c.CollectorHealth, &c.CollectorMetrics, &c.AgentHealth, &c.AgentMetrics, &c.Correlator, &c.Provisioner.Control,
 		&c.Provisioner.Node, &c.Provisioner.Ops, &platform.Ingress, &platform.API, &platform.Auth, &platform.DeadAPI, &platform.ProvisionerFaults,
+		&c.Alerts.Prometheus, &c.Alerts.Alertmanager,
 	} {
 		*address = freeAddress(t)
 	}

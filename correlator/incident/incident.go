@@ -80,8 +80,11 @@ func Group(assessments []correlator.Assessment, window time.Duration) []Incident
 			if h.Aside {
 				continue
 			}
-			one := occurrenceSpan{assessment: s, hit: h, open: h.ClearedAt == nil && !s.AtRest(), end: int64(h.Last)}
-			if one.open {
+			one := occurrenceSpan{assessment: s, hit: h, open: h.ClearedAt == nil && h.GoneAt == nil && !s.AtRest() && !neverWas(s, h, now), end: int64(h.Last)}
+			switch {
+			case h.ClearedAt == nil && h.GoneAt != nil:
+				one.end = max(one.end, int64(*h.GoneAt))
+			case one.open:
 				one.end = max(one.end, now) // it goes on
 			}
 			all = append(all, one)
@@ -116,6 +119,12 @@ func Group(assessments []correlator.Assessment, window time.Duration) []Incident
 			cmp.Compare(a.FirstSeen, b.FirstSeen), strings.Compare(a.Victims[0].ID, b.Victims[0].ID), strings.Compare(a.ID, b.ID))
 	})
 	return out
+}
+
+// neverWas says whether an allocation was asked for, refused, and not asked for again for so long that nobody waits for it: of such a one
+// nothing follows that could prove its cause gone.
+func neverWas(a *correlator.Assessment, h *correlator.FaultOccurrence, now int64) bool {
+	return a.State == nil && a.Stuck == nil && int64(h.Last) < now-int64(Window)
 }
 
 // closeProven ends what is open though its cause is proven gone: another one that the same cause hit, at the same subject, got through after

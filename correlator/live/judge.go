@@ -196,6 +196,11 @@ func (s *Service) judgeOne(t turn) {
 	w.looked, w.waits, w.invalidated = begun, judged.Waits, 0
 	s.faults.Add(&assessment)
 	assessment, _ = s.faults.ApplyBlastRadius(assessment, s.profile)
+	for _, id := range s.passages.Add(&assessment) {
+		s.queue.invalidate(id, begun.UnixNano())
+	}
+	assessment = s.passages.Gone(assessment)
+	assessment.Passages = nil // they are told
 	s.note(w, judged.Completed)
 	for _, e := range arrived {
 		w.high = max(w.high, e.Ingested)

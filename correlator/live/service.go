@@ -37,6 +37,7 @@ type Service struct {
 	pendingSupplements map[string]correlator.Supplement // by allocation
 	pendingDurations   []correlator.CompletedStep
 	faults             *incident.FaultIndex
+	passages           *incident.Passages
 	loader             *loader
 	watermark          *watermark
 
@@ -67,7 +68,7 @@ func New(cfg Config, from Sources, p *profile.Profile, rules []correlator.Rule, 
 	}
 	s := &Service{
 		cfg: cfg, from: from, profile: p, log: log, now: time.Now, metrics: newMetrics(reg, p), partitioner: newPartitioner(cfg.Replica), queue: newQueue(),
-		published: map[string]*published{}, pendingSupplements: map[string]correlator.Supplement{}, faults: incident.NewFaultIndex(), loader: newLoader(from.Reader), watermark: newWatermark(),
+		published: map[string]*published{}, pendingSupplements: map[string]correlator.Supplement{}, faults: incident.NewFaultIndex(), passages: incident.NewPassages(), loader: newLoader(from.Reader), watermark: newWatermark(),
 	}
 	s.looked.Store(s.now().UnixNano())
 	bounds := DefaultBounds()
@@ -182,4 +183,5 @@ func (s *Service) drop(id string) {
 func (s *Service) forget(id string) {
 	delete(s.published, id)
 	s.faults.Drop(id)
+	s.passages.Drop(id)
 }

@@ -34,8 +34,14 @@ func assess(cases []*correlator.Case, rules []correlator.Rule) []correlator.Asse
 		out[i] = correlator.NewAssessment(c, correlator.Judge(c, rules))
 		faults.Add(&out[i])
 	}
+	passages := incident.NewPassages()
 	for i, c := range cases {
 		out[i], _ = faults.ApplyBlastRadius(out[i], c.Profile)
+		passages.Add(&out[i])
+	}
+	for i := range out {
+		out[i] = passages.Gone(out[i])
+		out[i].Passages = nil
 	}
 	return out
 }

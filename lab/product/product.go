@@ -20,6 +20,7 @@ import (
 type Config struct {
 	Dir     string    // folder of its data and of what it says
 	Profile string    // file; empty: the default profile
+	Alerts  bool      // run Prometheus and Alertmanager, too, where they are installed
 	Notes   io.Writer // takes a line when it is up, when a part of it dies, and where its end goes wrong
 }
 
@@ -29,13 +30,15 @@ type Product struct {
 	TokenFile        string // holds the token for it
 	OTLP             string // base URL of its OTLP/HTTP receiver
 	CollectorMetrics string // URL of the Collector's own metrics
+	Prometheus       string // base URLs, where it was started with them
+	Alertmanager     string
 
 	stop  context.CancelFunc
 	done  chan error
 	notes io.Writer
 }
 
-// Start brings up store, Collector and correlator. They run until Stop, or until ctx ends.
+// Start brings up store, Collector and correlator, and whoever alerts. They run until Stop, or until ctx ends.
 func Start(ctx context.Context, c Config) (*Product, error) {
 	program, ok, err := addon.Beside("faultline")
 	if err == nil && !ok {
@@ -50,20 +53,27 @@ func Start(ctx context.Context, c Config) (*Product, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	free, err := FreeAddresses(ctx, 6)
+	free, err := FreeAddresses(ctx, 8)
 	if err != nil {
 		return nil, err
+	}
+	alerts := map[string]any{"prometheus": "", "alertmanager": ""}
+	if c.Alerts {
+		alerts = map[string]any{"prometheus": free[6], "alertmanager": free[7]}
 	}
 	file := filepath.Join(c.Dir, "up.yaml")
 	if err := write(file, map[string]any{
 		"data_dir": c.Dir, "profile": c.Profile, "store": free[0], "otlp": map[string]string{"grpc": free[1], "http": free[2]},
-		"collector_health": free[3], "collector_metrics": free[4], "correlator": free[5],
+		"collector_health": free[3], "collector_metrics": free[4], "correlator": free[5], "alerts": alerts,
 	}); err != nil {
 		return nil, err
 	}
 	p := &Product{
 		Server: Server("http://" + free[5]), TokenFile: filepath.Join(c.Dir, "access", "token"), OTLP: "http://" + free[2], CollectorMetrics: "http://" + free[4] + "/metrics",
 		done: make(chan error, 1), notes: c.Notes,
+	}
+	if c.Alerts {
+		p.Prometheus, p.Alertmanager = "http://"+free[6], "http://"+free[7]
 	}
 	// The correlator is the last part that comes up. The first run on a computer fetches the store's engine before.
 	up := supervise.Part{

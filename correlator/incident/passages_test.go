@@ -1,0 +1,105 @@
+package incident_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/incident"
+)
+
+// TestGone: a cause is gone when calls like those that failed get through for others.
+func TestGone(t *testing.T) {
+	const call = "POST /v1/allocations asked by cli"
+	start := time.Date(2026, 10, 1, 10, 0, 0, 0, time.UTC)
+	at := func(second int) correlator.Time {
+		return correlator.Time(start.Add(time.Duration(second) * time.Second).UnixNano())
+	}
+	component := correlator.Subject{Kind: correlator.SubjectComponent, IDs: []string{"api"}}
+	victim := func(id string, first, last int, s correlator.Subject) correlator.Assessment {
+		return correlator.Assessment{ID: id, Occurrences: []correlator.FaultOccurrence{{
+			Layer: "api", Mechanism: "error", Subject: s, Onset: at(first), Last: at(last), Failed: []correlator.FailedCall{{Call: call, First: at(first), Last: at(last)}},
+		}}}
+	}
+	through := func(from int, seconds ...int) (out []correlator.Assessment) {
+		for i, s := range seconds {
+			out = append(out, correlator.Assessment{ID: fmt.Sprintf("well-%d-%d", from, i), Passages: []correlator.Passage{{Call: call, At: at(s)}}})
+		}
+		return out
+	}
+	f := func(name string, want int, victim correlator.Assessment, others ...correlator.Assessment) {
+		t.Helper()
+		// Whatever the order in which they are judged.
+		for shift := range len(others) + 1 {
+			p := incident.NewPassages()
+			all := append(append([]correlator.Assessment{}, others[shift:]...), victim)
+			all = append(all, others[:shift]...)
+			for i := range all {
+				p.Add(&all[i])
+			}
+			got := p.Gone(victim).Occurrences[0].GoneAt
+			switch {
+			case want == 0 && got != nil:
+				t.Errorf("%s: gone at %s", name, got)
+			case want != 0 && (got == nil || *got != at(want)):
+				t.Errorf("%s: gone at %v, want %s", name, got, at(want))
+			}
+			if victim.Occurrences[0].GoneAt != nil {
+				t.Fatalf("%s: what was given was changed", name)
+			}
+		}
+	}
+	f("nobody has called since", 0, victim("a", 0, 10, component))
+	f("one or two prove nothing", 0, victim("a", 0, 10, component), through(0, 20, 30)...)
+	f("three in a row do", 20, victim("a", 0, 10, component), through(0, 20, 30, 40)...)
+	f("those before it prove nothing", 0, victim("a", 50, 60, component), through(0, 20, 30, 40)...)
+	f("others got through while it failed", 0, victim("a", 0, 10, component), through(0, 5, 20, 30, 40)...)
+	f("others fail after them", 0, victim("a", 0, 10, component), append(through(0, 20, 30, 40), victim("b", 60, 60, component))...)
+	f("others failed at it, and it is over", 70, victim("a", 0, 10, component), append(through(0, 70, 80, 90), victim("b", 60, 60, component))...)
+	f("a node's own trouble is proven by nobody else", 0, victim("a", 0, 10, correlator.Subject{Kind: correlator.SubjectNode, IDs: []string{"n-1"}}), through(0, 20, 30, 40)...)
+	denied := victim("a", 0, 10, component)
+	denied.Occurrences[0].Layer = "api_auth"
+	f("nor is what one is not allowed", 0, denied, through(0, 20, 30, 40)...)
+	cleared := victim("a", 0, 10, component)
+	made := at(12)
+	cleared.Occurrences[0].ClearedAt = &made
+	f("what was made good is not gone", 0, cleared, through(0, 20, 30, 40)...)
+
+	p := incident.NewPassages()
+	one := victim("a", 0, 10, component)
+	p.Add(&one)
+	told := 0
+	for i, s := range []int{20, 30, 40, 50, 60} {
+		well := through(i, s)[0]
+		told += len(p.Add(&well))
+	}
+	if told != 1 {
+		t.Errorf("who waits was told %d times, not once, at the third", told)
+	}
+	p.Drop("a")
+	if now := p.Gone(one); now.Occurrences[0].GoneAt == nil {
+		t.Error("that others got through is forgotten with the victim")
+	}
+}
+
+func TestRefusedRequestsDoNotStayOpen(t *testing.T) {
+	f := func(name, text string, open bool) {
+		t.Helper()
+		list := incident.Group(assessments(t, text, correlator.AsOf{}), incident.Window)
+		if len(list) != 1 || list[0].Open != open {
+			t.Errorf("%s: %s", name, told(list))
+		}
+	}
+	refused := `
+10:00:00 cli span 20ms error kind=client allocation_id=a-1 trace_id=t1 http.request.method=POST url.path=/v1/allocations http.response.status_code=500
+10:00:00 postgres error trace_id=t1 | FATAL: sorry, too many clients already
+`
+	other := func(n int) string {
+		return fmt.Sprintf("10:%02d:00 cli span 20ms kind=client allocation_id=b-%d trace_id=u%d http.request.method=POST url.path=/v1/allocations http.response.status_code=201\n", n, n, n)
+	}
+	f("nobody calls", refused, true)
+	f("three others get through", refused+other(1)+other(2)+other(3), false)
+	f("two others get through", refused+other(1)+other(2), true)
+	f("nobody asks again for long", refused+"10:30:00 cli info | hello\n", false)
+}
