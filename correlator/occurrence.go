@@ -91,7 +91,10 @@ func (c *Case) occurrence(f Fault, byRef map[string]*Event, contested bool) Faul
 	h := FaultOccurrence{
 		Layer: f.Layer, Mechanism: f.Mechanism, Rule: f.Rule, Confidence: f.Confidence, Contested: contested, Onset: f.Onset, Last: Time(last),
 		ClearedAt: f.ClearedAt, Summary: f.Summary, NextCheck: f.NextCheck, SafeAction: f.SafeAction, Evidence: f.Evidence,
-		Subject: c.subject(f, evidence), Failed: failedCalls(slices.Concat(evidence, symptoms)),
+		Subject: c.subject(f, evidence, symptoms), Failed: failedCalls(evidence),
+	}
+	if len(h.Failed) == 0 {
+		h.Failed = failedCalls(symptoms) // what proves the cause is somebody's own words
 	}
 	if f.ClearedAt != nil {
 		h.Last = *f.ClearedAt
@@ -102,15 +105,9 @@ func (c *Case) occurrence(f Fault, byRef map[string]*Event, contested bool) Faul
 // subject narrows a cause down by blast radius (docs/domain.md §4.10, rule 7): what is a node's own
 // stays with the node, what is a user's with the allocation; everything else is shared by whoever uses
 // the same host, provider or component.
-func (c *Case) subject(f Fault, evidence []*Event) Subject {
+func (c *Case) subject(f Fault, evidence, symptoms []*Event) Subject {
 	named := func(kind string, of func(*Event) string) (Subject, bool) {
-		s := Subject{Kind: kind}
-		for _, e := range evidence {
-			if id := of(e); id != "" && !slices.Contains(s.IDs, id) {
-				s.IDs = append(s.IDs, id)
-			}
-		}
-		slices.Sort(s.IDs)
+		s := Subject{Kind: kind, IDs: namesOf(evidence, of)}
 		return s, len(s.IDs) > 0
 	}
 	whole := Subject{Kind: SubjectLayer, IDs: []string{f.Layer}}
@@ -134,7 +131,13 @@ func (c *Case) subject(f Fault, evidence []*Event) Subject {
 		}
 		return named(SubjectNode, nodeOf)
 	}
-	host := func() (Subject, bool) { return named(SubjectHost, dialled) }
+	host := func() (Subject, bool) {
+		s, ok := named(SubjectHost, dialled)
+		if !ok { // those who suffer from it say whom they asked
+			s = Subject{Kind: SubjectHost, IDs: namesOf(symptoms, dialled)}
+		}
+		return s, len(s.IDs) > 0
+	}
 	own := func() (Subject, bool) {
 		s, ok := named(SubjectComponent, func(e *Event) string {
 			if e.Layer != f.Layer {
@@ -142,13 +145,12 @@ func (c *Case) subject(f Fault, evidence []*Event) Subject {
 			}
 			return e.Service
 		})
-		asked, _ := named(SubjectHost, func(e *Event) string {
+		s.Hosts = namesOf(slices.Concat(evidence, symptoms), func(e *Event) string {
 			if e.Layer == f.Layer {
 				return "" // whom the component itself dialled
 			}
 			return dialled(e)
 		})
-		s.Hosts = asked.IDs
 		return s, ok
 	}
 	witness := func() (Subject, bool) {
@@ -189,6 +191,17 @@ func (c *Case) subject(f Fault, evidence []*Event) Subject {
 		return firstNamed(rolledOut, own, host, witness)
 	}
 	return firstNamed(own, host, witness)
+}
+
+// namesOf are the different names that records give, in order.
+func namesOf(events []*Event, of func(*Event) string) (out []string) {
+	for _, e := range events {
+		if id := of(e); id != "" && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // nodeOf is the node that a record speaks of.

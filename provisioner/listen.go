@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/faultline-io/faultline/internal/service"
 	"github.com/faultline-io/faultline/provisioner/authority"
 	"github.com/faultline-io/faultline/provisioner/fleet"
 )
@@ -16,7 +17,7 @@ const serviceLife = 90 * 24 * time.Hour
 
 // listenForNodes opens the node API's listener. With an authority it speaks TLS, to whoever holds a
 // certificate of the authority: who that is, is looked at with every request.
-func (c Config) listenForNodes(ctx context.Context, f *fleet.Fleet) (net.Listener, error) {
+func (c Config) listenForNodes(ctx context.Context, f *fleet.Fleet, shown *service.Certificates) (net.Listener, error) {
 	var wrap *tls.Config
 	if c.Authority.Folder != "" {
 		a, err := authority.Open(c.Authority.Folder)
@@ -37,6 +38,8 @@ func (c Config) listenForNodes(ctx context.Context, f *fleet.Fleet) (net.Listene
 			return nil, err
 		}
 		f.Certify(a, c.Authority.Life)
+		shown.Add("node", func() (time.Time, error) { return pair.Leaf.NotAfter, nil })
+		shown.Add("authority", func() (time.Time, error) { return a.Certificate().NotAfter, nil })
 		wrap = &tls.Config{
 			Certificates: []tls.Certificate{pair}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: a.Pool(),
 			MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"},

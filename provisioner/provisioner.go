@@ -72,7 +72,9 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	}
 	relay := outbox.New(s, faults.Publisher(engine), c.Outbox, relayEmitter, log)
 	agents := fleet.New(s, c.Fleet, emitter)
-	nodes, err := c.listenForNodes(ctx, agents)
+	certificates := service.NewCertificates()
+	certificates.Add("control", c.Access.TLS.NotAfter)
+	nodes, err := c.listenForNodes(ctx, agents, certificates)
 	if err != nil {
 		return err
 	}
@@ -88,7 +90,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) (err error) {
 	tenants := control.New(s, c.Fleet.TokenLife).Offering(c.Catalog)
 	ops := service.NewOps()
 	ops.Ready("store", s.Ping)
-	ops.Registry.MustRegister(metrics(s, exporter)...)
+	ops.Registry.MustRegister(append(metrics(s, exporter), certificates)...)
 
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error {

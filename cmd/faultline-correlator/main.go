@@ -143,6 +143,9 @@ func run(ctx context.Context, path string) error {
 	}
 	ops := service.NewOps()
 	ops.Ready("store", conn.Ping)
+	certificates := service.NewCertificates()
+	certificates.Add("api", cfg.Access.TLS.NotAfter)
+	ops.Registry.MustRegister(certificates)
 	cfg.Judging.Replica = cmp.Or(cfg.Judging.Replica, live.Name())
 	store := clickhouse.New(conn, p).WithLimits(cfg.Search).WithWords(rules.Words()).WithReplica(cfg.Judging.Replica)
 	cfg.Overview.Secret = cfg.Store // all replicas have it, and nobody else: it holds the store's password

@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -128,31 +129,47 @@ func (p *Passages) gone(allocation string, o *correlator.FaultOccurrence) int64 
 	return at
 }
 
-// gone is the first of enough passages after the failures of one stretch, and of all that failed meanwhile or soon before and after; 0 where
-// somebody got through between them.
+// mark is that an allocation failed at a call, or got through.
+type mark struct {
+	at      int64
+	through bool
+}
+
+// gone is the first of enough passages in a row after an allocation failed; 0 where there are none. Where others got through between
+// failures, only some calls fail, and ten times as many in a row are wanted.
 func (c *passages) gone(allocation string, f stretch) int64 {
-	for grown := true; grown; {
-		grown = false
-		for _, other := range c.failed {
-			if other.first <= f.last+int64(Window) && other.last >= f.first-int64(Window) && (other.first < f.first || other.last > f.last) {
-				f, grown = stretch{min(f.first, other.first), max(f.last, other.last)}, true
+	var marks []mark
+	for id, at := range c.through {
+		if id != allocation && at >= f.first {
+			marks = append(marks, mark{at, true})
+		}
+	}
+	for _, other := range c.failed {
+		for _, at := range []int64{other.first, other.last} {
+			if at >= f.first {
+				marks = append(marks, mark{at, false})
 			}
 		}
 	}
-	var after []int64
-	for id, at := range c.through {
+	slices.SortFunc(marks, func(a, b mark) int { return cmp.Or(cmp.Compare(a.at, b.at), falseFirst(a.through, b.through)) })
+	row, first, wanted := 0, int64(0), enough
+	for _, m := range marks {
 		switch {
-		case id == allocation || at < f.first:
-		case at <= f.last:
-			return 0
+		case !m.through:
+			if row > 0 {
+				wanted = 10 * enough
+			}
+			row = 0
 		default:
-			after = append(after, at)
+			if row++; row == 1 {
+				first = m.at
+			}
+			if row >= wanted && first > f.last {
+				return first
+			}
 		}
 	}
-	if len(after) < enough {
-		return 0
-	}
-	return slices.Min(after)
+	return 0
 }
 
 // shared says whether an occurrence lies with somebody whom others ask as well, whoever they are.
@@ -188,4 +205,14 @@ func (c *passages) bound() {
 			delete(c.through, id)
 		}
 	}
+}
+
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }

@@ -55,7 +55,13 @@ func TestGone(t *testing.T) {
 	f("three in a row do", 20, victim("a", 0, 10, component), through(0, 20, 30, 40)...)
 	f("those before it prove nothing", 0, victim("a", 50, 60, component), through(0, 20, 30, 40)...)
 	f("others got through while it failed", 0, victim("a", 0, 10, component), through(0, 5, 20, 30, 40)...)
-	f("others fail after them", 0, victim("a", 0, 10, component), append(through(0, 20, 30, 40), victim("b", 60, 60, component))...)
+	f("others fail after one of them", 0, victim("a", 0, 10, component), append(through(0, 20, 65, 70), victim("b", 60, 60, component))...)
+	f("others fail after three, of something else", 20, victim("a", 0, 10, component), append(through(0, 20, 30, 40), victim("b", 60, 60, component))...)
+	many := []int{5}
+	for i := range 30 {
+		many = append(many, 20+i)
+	}
+	f("some calls failed, and thirty in a row did not", 20, victim("a", 0, 10, component), through(0, many...)...)
 	f("others failed at it, and it is over", 70, victim("a", 0, 10, component), append(through(0, 70, 80, 90), victim("b", 60, 60, component))...)
 	f("a node's own trouble is proven by nobody else", 0, victim("a", 0, 10, correlator.Subject{Kind: correlator.SubjectNode, IDs: []string{"n-1"}}), through(0, 20, 30, 40)...)
 	denied := victim("a", 0, 10, component)

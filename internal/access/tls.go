@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"time"
 )
 
 // TLS is the certificate that an API shows, and who vouches for those of its callers. Without one it speaks plain
@@ -61,6 +62,28 @@ func (c TLS) Secure(l net.Listener) (net.Listener, error) {
 		return one, err
 	}
 	return tls.NewListener(l, asking), nil
+}
+
+// NotAfter is until when the certificate in the file is good, the zero time where there is none. The chain's end counts: its authorities expire, too.
+func (c TLS) NotAfter() (time.Time, error) {
+	if c.CertFile == "" {
+		return time.Time{}, nil
+	}
+	pair, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("access.tls: %w", err)
+	}
+	until := pair.Leaf.NotAfter
+	for _, der := range pair.Certificate[1:] {
+		above, err := x509.ParseCertificate(der)
+		if err != nil {
+			return time.Time{}, fmt.Errorf("access.tls: %s: %w", c.CertFile, err)
+		}
+		if above.NotAfter.Before(until) {
+			until = above.NotAfter
+		}
+	}
+	return until, nil
 }
 
 // pool reads the certificates of a file.
