@@ -115,6 +115,9 @@ bench-store: build ## the store beside the contrib exporter's tables; ROWS=10000
 lab-matrix: build ## freeze and kill every process, and silence every layer, in a platform that runs: nobody else may be blamed; 50 minutes
 	bin/faultline-lab matrix
 
+lab-alerts: build ## a fault of each layer, three times: how long until Alertmanager calls its owner, and until that is over; an hour
+	bin/faultline-lab alerts --rounds 3 --faults $(or $(FAULTS),cert_expired,ingress_route_missing,auth_policy_missing,api_5xx,db_lock,outbox_poison,agent_stop,node_disk_full,bad_rollout)
+
 lab-score: build ## every fault that the lab can make, beside healthy load, and what is said of it; half an hour
 	bin/faultline-lab score
 

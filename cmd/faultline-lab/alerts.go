@@ -108,19 +108,21 @@ func (p *paging) run(ctx context.Context) error {
 
 func (p *paging) print(results []alerting.Result) error {
 	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "FAULT\tLAYER\tOWNER\tALERT AFTER\tRESOLVED AFTER\tOTHERS CALLED")
-	var fired []time.Duration
+	_, _ = fmt.Fprintln(table, "FAULT\tLAYER\tOWNER\tCOST AFTER\tALERT AFTER\tRESOLVED AFTER\tOTHERS CALLED")
+	var fired, since []time.Duration // since the fault, and since it cost something
 	for _, r := range results {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Fault, r.Layer, r.Owner, seconds(r.Fired), seconds(r.Resolved), strings.Join(r.Others, ", "))
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Fault, r.Layer, r.Owner, seconds(r.Cost), seconds(r.Fired), seconds(r.Resolved), strings.Join(r.Others, ", "))
 		if r.Fired > 0 {
-			fired = append(fired, r.Fired)
+			fired, since = append(fired, r.Fired), append(since, max(0, r.Fired-r.Cost))
 		}
 	}
 	if err := table.Flush(); err != nil || len(fired) == 0 {
 		return err
 	}
 	slices.Sort(fired)
-	_, err := fmt.Fprintf(p.out, "%d of %d called their owner; p50 %s, slowest %s\n", len(fired), len(results), seconds(fired[len(fired)/2]), seconds(fired[len(fired)-1]))
+	slices.Sort(since)
+	_, err := fmt.Fprintf(p.out, "%d of %d called their owner: p50 %s, slowest %s; from when it cost something p50 %s, slowest %s\n", len(fired), len(results),
+		seconds(fired[len(fired)/2]), seconds(fired[len(fired)-1]), seconds(since[len(since)/2]), seconds(since[len(since)-1]))
 	return err
 }
 

@@ -37,6 +37,7 @@ type Result struct {
 	Fault    string        `json:"fault"`
 	Layer    string        `json:"layer"`
 	Owner    string        `json:"owner"`
+	Cost     time.Duration `json:"cost"`     // from the fault until it cost somebody something, as the lab knows; 0: nobody
 	Fired    time.Duration `json:"fired"`    // from the fault to an alert with its owner; 0: none came
 	Resolved time.Duration `json:"resolved"` // from its healing until no alert names its layer any more; 0: one still does
 	Others   []string      `json:"others"`   // incidents of other layers that fired meanwhile, as layer (owner)
@@ -98,6 +99,9 @@ func (s *Stage) Run(ctx context.Context, f lab.Fault) (Result, error) {
 		return r, err
 	}
 	_, err = s.until(ctx, s.Hold, on.Since, &r, func(mine []Alert) bool {
+		if r.Cost == 0 && s.cost(ctx, f, on) {
+			r.Cost = time.Since(on.Since)
+		}
 		if len(mine) > 0 && r.Fired == 0 {
 			r.Fired = time.Since(on.Since)
 		}
@@ -115,6 +119,12 @@ func (s *Stage) Run(ctx context.Context, f lab.Fault) (Result, error) {
 		r.Resolved = time.Since(healed)
 	}
 	return r, err
+}
+
+// cost says whether a fault has cost somebody a request, an end or time.
+func (s *Stage) cost(ctx context.Context, f lab.Fault, on lab.On) bool {
+	lives, err := s.Lab.Lives(ctx)
+	return err == nil && slices.ContainsFunc(lives, func(v lab.Lived) bool { return v.Cost && v.Fault == f.Name && v.Since.Equal(on.Since) })
 }
 
 // slack is how long before a fault the incident may have begun that it makes: a request that was under way.

@@ -21,6 +21,9 @@ type platform struct {
 }
 
 func (p *platform) Lives(context.Context) ([]lab.Lived, error) {
+	if !p.on.IsZero() && time.Since(p.on) >= 2*time.Second {
+		return []lab.Lived{{Fault: "cert_expired", Since: p.on, Cost: true}}, nil
+	}
 	return []lab.Lived{{Ended: time.Now(), AsWritten: true}, {Ended: time.Now().Add(-time.Hour), AsWritten: true}, {Ended: time.Now()}}, nil
 }
 
@@ -63,7 +66,7 @@ func TestStage(t *testing.T) {
 		})
 	}
 	result := func(fired, resolved time.Duration, others ...string) Result {
-		return Result{Fault: "cert_expired", Layer: "cert", Owner: "team cert", Fired: fired, Resolved: resolved, Others: append([]string{}, others...)}
+		return Result{Fault: "cert_expired", Layer: "cert", Owner: "team cert", Cost: 2 * time.Second, Fired: fired, Resolved: resolved, Others: append([]string{}, others...)}
 	}
 	f("the owner is called, and the alert goes", &platform{after: 5 * time.Second, layers: []string{"cert"}}, result(5*time.Second, 5*time.Second))
 	f("somebody else is called, too", &platform{after: 5 * time.Second, layers: []string{"cert", "api"}}, result(5*time.Second, 5*time.Second, "api (team api)"))
