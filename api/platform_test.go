@@ -65,6 +65,7 @@ const twoTenants = `
 
 // platform is a correlator at a real store, judging, behind its guard.
 type platform struct {
+	lines *keptLines
 	*httptest.Server
 	tokens map[string]string // by caller: all, blue, red, nothing
 	write  func(tale string)
@@ -100,7 +101,7 @@ func newPlatform(t *testing.T, tale string) *platform {
 	dsn := embeddedtest.DSN(t)
 	conn, err := schema.Open(ctx, dsn)
 	must(t, err)
-	out := &platform{tokens: map[string]string{}, log: &written{}, ahead: &atomic.Int64{}}
+	out := &platform{lines: &keptLines{}, tokens: map[string]string{}, log: &written{}, ahead: &atomic.Int64{}}
 	log := slog.New(slog.NewTextHandler(out.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	must(t, schema.Migrate(ctx, conn, log))
 	writer, err := clickhouseexporter.OpenWriter(ctx, dsn, nil)
@@ -109,7 +110,7 @@ func newPlatform(t *testing.T, tale string) *platform {
 	must(t, err)
 	store := clickhouse.New(conn, p).WithWords(rules.Words()).WithReplica("r-1")
 	board := overview.New(store, overview.DefaultConfig())
-	service := &query.Service{Store: store, Profile: p, Rules: rules.All(), Overview: board, Supplements: store, Facts: store, Labels: store, Streams: board}
+	service := &query.Service{Store: store, Profile: p, Rules: rules.All(), Overview: board, Supplements: store, Facts: store, Labels: store, Streams: board, Lines: out.lines}
 	provisioner := httptest.NewServer(http.HandlerFunc(fakeProvisioner))
 
 	var cfg guard.Config

@@ -35,6 +35,7 @@ func (s *Server) problem(err error, c echo.Context) {
 	var parameter *invalidParameter
 	var routing *echo.HTTPError
 	var much *query.TooMuch
+	var away *query.LinesUnavailable
 	var told problem.Problem
 	p := problem.New(problem.StoreUnavailable, "try again; see /readyz and the correlator's log")
 	switch {
@@ -44,6 +45,9 @@ func (s *Server) problem(err error, c echo.Context) {
 		p = problem.New(problem.InvalidParameter, err.Error())
 	case errors.As(err, &much):
 		p = problem.New(problem.TooMuch, much.Error())
+	case errors.As(err, &away):
+		p = problem.New(problem.LinesUnavailable, away.Error())
+		c.Response().Header().Set("Retry-After", "10")
 	case errors.Is(err, query.ErrScope):
 		p = problem.New(problem.Forbidden, err.Error())
 	case errors.Is(err, errors.ErrUnsupported):

@@ -112,6 +112,13 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/allocations/{id}/history (the `GetHistory` operationId).
 	GetHistory(ctx context.Context, id ID, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetLinesAround The raw lines that the source of a record wrote shortly before and after it, out of Loki
+	//
+	// Our own index says which stream, which time and which identifier: Loki reads no more. 501 where no Loki is configured (`loki:`), 502 with Retry-After where it does not answer.
+	//
+	// Corresponds with GET /api/v1/allocations/{id}/lines/{ref} (the `GetLinesAround` operationId).
+	GetLinesAround(ctx context.Context, id ID, ref Ref, params *GetLinesAroundParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetRaw One record of the allocation's timeline as it was sent, and how it was resolved
 	//
 	// Corresponds with GET /api/v1/allocations/{id}/raw/{ref} (the `GetRaw` operationId).
@@ -309,6 +316,23 @@ func (c *Client) FollowAllocation(ctx context.Context, id ID, params *FollowAllo
 // Corresponds with GET /api/v1/allocations/{id}/history (the `GetHistory` operationId).
 func (c *Client) GetHistory(ctx context.Context, id ID, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetHistoryRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetLinesAround The raw lines that the source of a record wrote shortly before and after it, out of Loki
+//
+// Our own index says which stream, which time and which identifier: Loki reads no more. 501 where no Loki is configured (`loki:`), 502 with Retry-After where it does not answer.
+//
+// Corresponds with GET /api/v1/allocations/{id}/lines/{ref} (the `GetLinesAround` operationId).
+func (c *Client) GetLinesAround(ctx context.Context, id ID, ref Ref, params *GetLinesAroundParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLinesAroundRequest(c.Server, id, ref, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1065,6 +1089,98 @@ func NewGetHistoryRequest(server string, id ID, params *GetHistoryParams) (*http
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetLinesAroundRequest constructs an http.Request for the GetLinesAround method
+func NewGetLinesAroundRequest(server string, id ID, ref Ref, params *GetLinesAroundParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "ref", ref, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/allocations/%s/lines/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Of != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "of", *params.Of, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Within != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "within", *params.Within, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Limit != nil {
 
@@ -2644,6 +2760,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/allocations/{id}/history (the `GetHistory` operationId).
 	GetHistoryWithResponse(ctx context.Context, id ID, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*GetHistoryResponse, error)
 
+	// GetLinesAroundWithResponse The raw lines that the source of a record wrote shortly before and after it, out of Loki
+	//
+	// Our own index says which stream, which time and which identifier: Loki reads no more. 501 where no Loki is configured (`loki:`), 502 with Retry-After where it does not answer.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/allocations/{id}/lines/{ref} (the `GetLinesAround` operationId).
+	GetLinesAroundWithResponse(ctx context.Context, id ID, ref Ref, params *GetLinesAroundParams, reqEditors ...RequestEditorFn) (*GetLinesAroundResponse, error)
+
 	// GetRawWithResponse One record of the allocation's timeline as it was sent, and how it was resolved
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -3022,6 +3147,54 @@ func (r GetHistoryResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetHistoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetLinesAroundResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LinesAround
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetLinesAroundResponse) GetJSON200() *LinesAround {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetLinesAroundResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetLinesAroundResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetLinesAroundResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetLinesAroundResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetLinesAroundResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -4274,6 +4447,21 @@ func (c *ClientWithResponses) GetHistoryWithResponse(ctx context.Context, id ID,
 	return ParseGetHistoryResponse(rsp)
 }
 
+// GetLinesAroundWithResponse The raw lines that the source of a record wrote shortly before and after it, out of Loki
+//
+// Our own index says which stream, which time and which identifier: Loki reads no more. 501 where no Loki is configured (`loki:`), 502 with Retry-After where it does not answer.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/allocations/{id}/lines/{ref} (the `GetLinesAround` operationId).
+func (c *ClientWithResponses) GetLinesAroundWithResponse(ctx context.Context, id ID, ref Ref, params *GetLinesAroundParams, reqEditors ...RequestEditorFn) (*GetLinesAroundResponse, error) {
+	rsp, err := c.GetLinesAround(ctx, id, ref, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetLinesAroundResponse(rsp)
+}
+
 // GetRawWithResponse One record of the allocation's timeline as it was sent, and how it was resolved
 //
 // Returns a wrapper object for the known response body format(s).
@@ -4733,6 +4921,39 @@ func ParseGetHistoryResponse(rsp *http.Response) (*GetHistoryResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest History
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetLinesAroundResponse parses an HTTP response from a GetLinesAroundWithResponse call
+func ParseGetLinesAroundResponse(rsp *http.Response) (*GetLinesAroundResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetLinesAroundResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LinesAround
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

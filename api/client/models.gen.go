@@ -376,6 +376,27 @@ func (e ListAllocationsParamsSort) Valid() bool {
 	}
 }
 
+// Defines values for GetLinesAroundParamsOf.
+const (
+	GetLinesAroundParamsOfAllocation GetLinesAroundParamsOf = "allocation"
+	GetLinesAroundParamsOfNode       GetLinesAroundParamsOf = "node"
+	GetLinesAroundParamsOfSource     GetLinesAroundParamsOf = "source"
+)
+
+// Valid indicates whether the value is a known member of the GetLinesAroundParamsOf enum.
+func (e GetLinesAroundParamsOf) Valid() bool {
+	switch e {
+	case GetLinesAroundParamsOfAllocation:
+		return true
+	case GetLinesAroundParamsOfNode:
+		return true
+	case GetLinesAroundParamsOfSource:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SearchEventsParamsSeverity.
 const (
 	Debug SearchEventsParamsSeverity = "debug"
@@ -713,6 +734,22 @@ type LayerList struct {
 		// Stuck allocations that wait for this layer's move
 		Stuck int `json:"stuck"`
 	} `json:"layers"`
+}
+
+// LinesAround defines model for LinesAround.
+type LinesAround struct {
+	// Bounded there are more, later ones
+	Bounded bool      `json:"bounded"`
+	From    time.Time `json:"from"`
+	Lines   []struct {
+		// Labels labels and structured metadata
+		Labels map[string]string `json:"labels"`
+		Line   string            `json:"line"`
+		Time   time.Time         `json:"time"`
+	} `json:"lines"`
+	Ref    string    `json:"ref"`
+	Source string    `json:"source"`
+	To     time.Time `json:"to"`
 }
 
 // Listed defines model for Listed.
@@ -1205,6 +1242,19 @@ type GetHistoryParams struct {
 	// Limit the newest so many
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
+
+// GetLinesAroundParams defines parameters for GetLinesAround.
+type GetLinesAroundParams struct {
+	// Of lines of its source that carry the allocation, its node instance (else node), or all; the latter two for callers of all tenants
+	Of *GetLinesAroundParamsOf `form:"of,omitempty" json:"of,omitempty"`
+
+	// Within seconds before and after
+	Within *int `form:"within,omitempty" json:"within,omitempty"`
+	Limit  *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetLinesAroundParamsOf defines parameters for GetLinesAround.
+type GetLinesAroundParamsOf string
 
 // GetReasoningParams defines parameters for GetReasoning.
 type GetReasoningParams struct {

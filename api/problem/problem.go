@@ -60,6 +60,8 @@ var (
 		"`detail` has the provisioner's words: a guard that is not met, a role that is missing, or an action that there is not."}
 	ProvisionerUnavailable = Kind{"provisioner-unavailable", "the provisioner does not answer", http.StatusBadGateway,
 		"Try again; the correlator's log says what was met. A dry run changes nothing; with the same `Idempotency-Key` an action is done once."}
+	LinesUnavailable = Kind{"lines-unavailable", "Loki does not answer", http.StatusBadGateway,
+		"Try again after the seconds that `Retry-After` names; `detail` has what was met. Everything but raw lines is answered without it."}
 	StoreUnavailable = Kind{"store-unavailable", "the store does not answer", http.StatusServiceUnavailable,
 		"Try again; `/readyz` and the correlator's log say more."}
 )
@@ -68,7 +70,7 @@ var (
 func Kinds() []Kind {
 	return []Kind{
 		Unauthenticated, Forbidden, ForeignPage, WrongHost, TooManyRequests, TooManyStreams, BodyTooLarge, IssuerUnavailable,
-		InvalidParameter, UnknownIdentifier, NotFound, MethodNotAllowed, TooMuch, NotImplemented, RecoveryRefused, ProvisionerUnavailable, StoreUnavailable,
+		InvalidParameter, UnknownIdentifier, NotFound, MethodNotAllowed, TooMuch, NotImplemented, RecoveryRefused, ProvisionerUnavailable, LinesUnavailable, StoreUnavailable,
 	}
 }
 

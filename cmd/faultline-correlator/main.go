@@ -26,6 +26,7 @@ import (
 	"github.com/faultline-io/faultline/correlator/clickhouse"
 	"github.com/faultline-io/faultline/correlator/fleet"
 	"github.com/faultline-io/faultline/correlator/live"
+	"github.com/faultline-io/faultline/correlator/loki"
 	"github.com/faultline-io/faultline/correlator/notify"
 	"github.com/faultline-io/faultline/correlator/overview"
 	"github.com/faultline-io/faultline/correlator/query"
@@ -48,6 +49,7 @@ type Config struct {
 	Judging   live.Config             `yaml:"judging"`   // judging as records arrive
 	Recovery  api.Recovery            `yaml:"recovery"`  // where recoveries are forwarded to
 	Notify    notify.Config           `yaml:"notify"`    // who is told of incidents
+	Loki      loki.Config             `yaml:"loki"`      // where raw lines are read from
 	Overview  overview.Config         `yaml:"overview"`  // what is kept in memory for lists and streams
 	Search    clickhouse.Limits       `yaml:"search"`    // what one search may cost the store; 0 is no limit
 	Retention *schema.Retention       `yaml:"retention"` // in days, by kind of evidence; left as it is where it is not stated
@@ -57,7 +59,7 @@ type Config struct {
 func defaultConfig() Config {
 	return Config{
 		Listen: "127.0.0.1:8680", Log: service.DefaultLogConfig(), Access: guard.DefaultConfig(), Limits: guard.DefaultLimits(),
-		Judging: live.DefaultConfig(), Recovery: api.DefaultRecovery(), Notify: notify.DefaultConfig(), Overview: overview.DefaultConfig(), Search: clickhouse.DefaultLimits(),
+		Judging: live.DefaultConfig(), Recovery: api.DefaultRecovery(), Notify: notify.DefaultConfig(), Loki: loki.DefaultConfig(), Overview: overview.DefaultConfig(), Search: clickhouse.DefaultLimits(),
 	}
 }
 
@@ -80,7 +82,7 @@ func (c Config) Validate() error {
 	if u, err := url.Parse(c.Page); c.Page != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 		page = fmt.Errorf("page: %q is no URL of http or https", c.Page)
 	}
-	return errors.Join(page, c.Log.Validate(), c.Access.Validate(), c.Access.Guards("listen", c.Listen), c.Limits.Validate(), c.Judging.Validate(), c.Notify.Validate(), c.Overview.Validate(), c.Recovery.Validate(), search, retention, c.Telemetry.Validate())
+	return errors.Join(page, c.Log.Validate(), c.Access.Validate(), c.Access.Guards("listen", c.Listen), c.Limits.Validate(), c.Judging.Validate(), c.Notify.Validate(), c.Loki.Validate(), c.Overview.Validate(), c.Recovery.Validate(), search, retention, c.Telemetry.Validate())
 }
 
 // page is where people find the page.
@@ -151,6 +153,11 @@ func run(ctx context.Context, path string) error {
 	cfg.Overview.Secret = cfg.Store // all replicas have it, and nobody else: it holds the store's password
 	board := overview.New(store, cfg.Overview)
 	answers := &query.Service{Store: store, Profile: p, Rules: rules.All(), Overview: board, Supplements: store, Facts: store, Labels: store, Streams: board}
+	if cfg.Loki.URL != "" {
+		if answers.Lines, err = loki.New(cfg.Loki); err != nil {
+			return err
+		}
+	}
 	figures := fleet.New(board, answers, p, rules.All(), cfg.page(), log)
 	board.WithWatcher(figures)
 	ops.Registry.MustRegister(figures)

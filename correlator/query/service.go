@@ -22,6 +22,7 @@ type Service struct {
 	Facts       Facts   // nil: nothing is known but of allocations
 	Labels      Labels  // nil: every allocation is nobody's
 	Streams     Streams // nil: nobody tells of changes
+	Lines       Lines   // nil: no raw lines are kept
 }
 
 // Resolve gives the allocations that an identifier leads to, the most recently heard of first. ErrUnknown where there is

@@ -280,6 +280,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/allocations/{id}/lines/{ref}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The raw lines that the source of a record wrote shortly before and after it, out of Loki
+         * @description Our own index says which stream, which time and which identifier: Loki reads no more. 501 where no Loki is configured (`loki:`), 502 with Retry-After where it does not answer.
+         */
+        get: operations["getLinesAround"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/allocations/{id}/recovery": {
         parameters: {
             query?: never;
@@ -648,6 +668,25 @@ export interface components {
             as_of: string;
             examined: number;
             incidents: components["schemas"]["Incident"][];
+        };
+        LinesAround: {
+            ref: string;
+            source: string;
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description there are more, later ones */
+            bounded: boolean;
+            lines: {
+                /** Format: date-time */
+                time: string;
+                line: string;
+                /** @description labels and structured metadata */
+                labels: {
+                    [key: string]: string;
+                };
+            }[];
         };
         Incident: {
             incident_id: string;
@@ -1629,6 +1668,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FullEvent"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getLinesAround: {
+        parameters: {
+            query?: {
+                /** @description lines of its source that carry the allocation, its node instance (else node), or all; the latter two for callers of all tenants */
+                of?: "allocation" | "node" | "source";
+                /** @description seconds before and after */
+                within?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description an allocation_id */
+                id: components["parameters"]["id"];
+                /** @description the ref of an entry or of evidence */
+                ref: components["parameters"]["ref"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the lines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LinesAround"];
                 };
             };
             default: components["responses"]["Problem"];

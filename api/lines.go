@@ -1,0 +1,50 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/faultline-io/faultline/correlator/query"
+	"github.com/faultline-io/faultline/internal/identity"
+)
+
+// Of a question for lines, in seconds before and after the record, and in lines.
+const (
+	linesWithin, mostLinesWithin = 30, 3600
+	linesAsked, mostLinesAsked   = 200, 5000
+)
+
+func (s *Server) lines(c echo.Context) error {
+	id, err := idParam(c)
+	if err != nil {
+		return err
+	}
+	ref, err := pathParam(c, "ref")
+	if err != nil || !identity.ValidID(ref) {
+		return invalid("ref", "is no reference, such as e-0123456789abcdef")
+	}
+	known := []string{query.OfAllocation, query.OfNode, query.OfSource}
+	of := c.QueryParam("of")
+	if of == "" {
+		of = query.OfAllocation
+	}
+	if !slices.Contains(known, of) {
+		return invalid("of", fmt.Sprintf("%q is none of %s", of, strings.Join(known, ", ")))
+	}
+	within, err := numberParam(c, "within", linesWithin, 1, mostLinesWithin)
+	if err != nil {
+		return err
+	}
+	most, err := numberParam(c, "limit", linesAsked, 1, mostLinesAsked)
+	if err != nil {
+		return err
+	}
+	return plainly(func(ctx context.Context) (query.LinesAround, error) {
+		return s.answers.LinesAround(ctx, id, ref, of, time.Duration(within)*time.Second, most)
+	})(c)
+}
