@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/faultline-io/faultline/api/problem"
 	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/identity"
 )
@@ -45,6 +47,10 @@ func (s *Server) lines(c echo.Context) error {
 		return err
 	}
 	return plainly(func(ctx context.Context) (query.LinesAround, error) {
-		return s.answers.LinesAround(ctx, id, ref, of, time.Duration(within)*time.Second, most)
+		found, err := s.answers.LinesAround(ctx, id, ref, of, time.Duration(within)*time.Second, most)
+		if errors.Is(err, errors.ErrUnsupported) {
+			err = problem.New(problem.NotImplemented, "no Loki is configured here (loki.url)")
+		}
+		return found, err
 	})(c)
 }

@@ -237,6 +237,7 @@ function Whole({ allocation: a, asOf, again }: { allocation: Allocation; asOf: s
           note={meaning(entry.ref, a, marks)}
           raw={raw.answer?.ref === entry.ref ? raw.answer : undefined}
           problem={raw.problem}
+          allocation={id}
           close={() => select(null)}
         />
       )}

@@ -7,6 +7,7 @@ import { Told } from '../text/told.tsx';
 import { words } from '../text/visible.ts';
 import { ago, full, millis, span } from '../time/time.ts';
 import { now } from '../time/setting.ts';
+import { Lines } from './lines.tsx';
 import { viaInWords } from './via.ts';
 
 export interface DrawerProps {
@@ -15,6 +16,7 @@ export interface DrawerProps {
   note?: string; // what it means for the verdict
   raw: FullEvent | undefined;
   problem: Problem | undefined;
+  allocation?: string; // whose timeline it is in: the lines around it can be read
   close(): void;
   focus?: boolean;
 }
@@ -22,7 +24,7 @@ export interface DrawerProps {
 const noticeable = 500; // ms between clocks; below it, rounding and buffering look the same
 
 // Drawer shows one record whole: when, whose, how it was resolved, and what was sent.
-export function Drawer({ entry: e, mark, note, raw, problem, close }: DrawerProps) {
+export function Drawer({ entry: e, mark, note, raw, problem, allocation, close }: DrawerProps) {
   const at = millis(e.time);
   const lag = millis(e.observed_time) - at;
   const m = glyphOf.get(mark)!;
@@ -76,6 +78,7 @@ export function Drawer({ entry: e, mark, note, raw, problem, close }: DrawerProp
       </dl>
       {problem && <Refused problem={problem} />}
       {raw && <Raw raw={raw} />}
+      {raw && allocation !== undefined && <Lines key={e.ref} allocation={allocation} at={e.ref} />}
     </aside>
   );
 }

@@ -152,6 +152,23 @@ test('records beyond the first page are asked for', async () => {
   await many.close();
 });
 
+test('the raw lines around a record are read when they are asked for', async () => {
+  const { context, page } = await look(b);
+  const open = async () => {
+    await page.goto(`${f.url}/ui/allocations/a43`);
+    await drawn(page);
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('button', { name: 'Raw lines around it' }).click();
+  };
+  await open();
+  await page.getByText('<b>after</b> it').waitFor();
+  f.lines = false;
+  await open();
+  await page.getByText('no Loki is configured here').waitFor();
+  f.lines = true;
+  await context.close();
+});
+
 test('search leads to an allocation, a node, or what is like it', async () => {
   const { context, page } = await look(b);
   await page.goto(`${f.url}/ui/`);

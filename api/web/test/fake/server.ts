@@ -23,7 +23,8 @@ export interface Fake {
   asked: string[]; // method and path of every API request
   posted: Record<string, unknown>[];
   push(id: string): void; // tells those who follow an allocation that it changed
-  streams: boolean; // whether server-sent events are offered
+  streams: boolean;
+  lines: boolean; // a Loki is configured // whether server-sent events are offered
   token: string; // what a caller has to show; empty: access is open
   close(): Promise<void>;
 }
@@ -38,6 +39,7 @@ export async function fake(more: Allocation[] = [], port = 0): Promise<Fake> {
     asked: [],
     posted: [],
     streams: true,
+    lines: true,
     token: '',
     push: (id) => followers.get(id)?.forEach((r) => r.write(`id: ${Date.now()}\nevent: assessment\ndata: {}\n\n`)),
     close: () => new Promise((done) => (server.closeAllConnections(), server.close(() => done()))),
@@ -108,6 +110,18 @@ export async function fake(more: Allocation[] = [], port = 0): Promise<Fake> {
         const cited = a.timeline.find((x) => x.ref === path[4]);
         const e = world.events.find((x) => x.ref === path[4]) ?? (cited && recorded(cited));
         return e ? json(r, e) : problem(r, 404, 'unknown record', `no record of the timeline has the ref ${path[4]}`);
+      }
+      case 'lines': {
+        if (!f.lines) return problem(r, 501, 'this server cannot answer that', 'no Loki is configured here (loki.url)');
+        const line = (text: string) => ({ time: now, line: text, labels: { service_name: 'api' } });
+        return json(r, {
+          ref: path[4],
+          source: 'api',
+          from: now,
+          to: now,
+          lines: [line('before it'), line('<b>after</b> it')],
+          bounded: true,
+        });
       }
       case 'recovery':
         if (method === 'GET') return json(r, recoveries);
