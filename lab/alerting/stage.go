@@ -94,11 +94,15 @@ func (s *Stage) Quiet(ctx context.Context, last time.Duration) (fired []string, 
 // Run makes one fault, waits for its alert, heals it, and waits until the alert is gone.
 func (s *Stage) Run(ctx context.Context, f lab.Fault) (Result, error) {
 	r := Result{Fault: f.Name, Layer: f.Layer, Owner: s.Owners[f.Layer].Team, Others: []string{}}
+	before, err := s.incidents(ctx) // what an earlier fault left behind
+	if err != nil {
+		return r, err
+	}
 	on, err := s.Lab.Inject(ctx, lab.Order{Name: f.Name})
 	if err != nil {
 		return r, err
 	}
-	_, err = s.until(ctx, s.Hold, on.Since, &r, func(mine []Alert) bool {
+	_, err = s.until(ctx, s.Hold, before, &r, func(mine []Alert) bool {
 		if r.Cost == 0 && s.cost(ctx, f, on) {
 			r.Cost = time.Since(on.Since)
 		}
@@ -114,7 +118,7 @@ func (s *Stage) Run(ctx context.Context, f lab.Fault) (Result, error) {
 		return r, err
 	}
 	healed := time.Now()
-	gone, err := s.until(ctx, s.Drain, on.Since, &r, func(mine []Alert) bool { return len(mine) == 0 && r.Fired > 0 })
+	gone, err := s.until(ctx, s.Drain, before, &r, func(mine []Alert) bool { return len(mine) == 0 && r.Fired > 0 })
 	if gone {
 		r.Resolved = time.Since(healed)
 	}
@@ -127,12 +131,21 @@ func (s *Stage) cost(ctx context.Context, f lab.Fault, on lab.On) bool {
 	return err == nil && slices.ContainsFunc(lives, func(v lab.Lived) bool { return v.Cost && v.Fault == f.Name && v.Since.Equal(on.Since) })
 }
 
-// slack is how long before a fault the incident may have begun that it makes: a request that was under way.
-const slack = 5 * time.Second
+// incidents are those that fire.
+func (s *Stage) incidents(ctx context.Context) (map[string]bool, error) {
+	all, err := s.Pager.Firing(ctx)
+	out := map[string]bool{}
+	for _, a := range all {
+		if a.incident() {
+			out[a.Labels["incident_id"]] = true
+		}
+	}
+	return out, err
+}
 
-// until looks at the incidents that began with a fault and fire, those of its layer and owner and those of others, until enough was seen or
-// the time is over.
-func (s *Stage) until(ctx context.Context, most time.Duration, since time.Time, r *Result, enough func(mine []Alert) bool) (bool, error) {
+// until looks at the incidents that fire and did not before, those of the fault's layer and owner and those of others, until enough was seen
+// or the time is over.
+func (s *Stage) until(ctx context.Context, most time.Duration, before map[string]bool, r *Result, enough func(mine []Alert) bool) (bool, error) {
 	for end := time.Now().Add(most); time.Now().Before(end); {
 		all, err := s.Pager.Firing(ctx)
 		if err != nil {
@@ -141,7 +154,7 @@ func (s *Stage) until(ctx context.Context, most time.Duration, since time.Time, 
 		var mine []Alert
 		for _, a := range all {
 			switch {
-			case !a.incident() || a.StartsAt.Before(since.Add(-slack)):
+			case !a.incident() || before[a.Labels["incident_id"]]:
 			case a.Labels["layer"] == r.Layer && a.Labels["owner"] == r.Owner:
 				mine = append(mine, a)
 			default:
