@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner faultline-lab
 export CGO_ENABLED := 0
 
-.PHONY: page truth lab-matrix lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-requests bench-durability bench-provisioner examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
+.PHONY: page dashboards truth lab-matrix lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-requests bench-durability bench-provisioner examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,15 @@ $(page_made): $(PAGE)/node_modules/.package-lock.json $(page_from)
 	@cd $(PAGE) && rm -rf dist/assets dist/index.html* && npm run --silent build -- --logLevel warn && touch dist/index.html
 	@echo "  $(PAGE)/dist"
 
+# Dashboards are committed as they are generated: Node.js is needed to change and to check them, not to build.
+GRAFANA := dashboards/grafana
+
+dashboards: $(GRAFANA)/node_modules/.package-lock.json ## Grafana's dashboards, anew from their sources
+	@cd $(GRAFANA) && npm run --silent generate
+
+$(GRAFANA)/node_modules/.package-lock.json: $(GRAFANA)/package-lock.json
+	@echo "  the dashboards' packages"
+	@cd $(GRAFANA) && npm ci --no-audit --no-fund --loglevel=error && touch node_modules/.package-lock.json
 
 $(addprefix bin/,$(BINARIES)): bin/%:
 	@begun=$$(date +%s); said=0; $(GO) build -trimpath -o $@ ./cmd/$* & build=$$!; \
@@ -48,6 +57,8 @@ $(addprefix bin/,$(BINARIES)): bin/%:
 test: ## every test
 	@$(MAKE) --no-print-directory page
 	@$(GO) run ./cmd/faultline setup
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(GRAFANA)/node_modules/.package-lock.json; \
+	else echo "SKIPPED: no npm; the dashboards are NOT compared with what generates them"; fi
 	@command -v npm >/dev/null && { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null || \
 	  echo "SKIPPED: no npm or no chromium; the page is NOT tested"
 	$(GO) test -timeout 20m ./...
@@ -61,8 +72,9 @@ test-ocb: ## build the Collector Builder's manifests and run what comes out (ord
 lint: ## go vet, golangci-lint (imports by depguard), formatting
 	$(GO) vet ./...
 	$(GO) tool -modfile=tools/go.mod golangci-lint run
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(PAGE)/node_modules/.package-lock.json && cd $(PAGE) && npm run --silent lint; \
-	else echo "SKIPPED: no npm; the page is NOT linted"; fi
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(PAGE)/node_modules/.package-lock.json $(GRAFANA)/node_modules/.package-lock.json && \
+	  (cd $(PAGE) && npm run --silent lint) && cd $(GRAFANA) && npm run --silent lint; \
+	else echo "SKIPPED: no npm; the page and the dashboards are NOT linted"; fi
 
 scenarios: ## the scoreboard: every story in every variant, beside four naive heuristics
 	FAULTLINE_SCOREBOARD=1 $(GO) test -count=1 -v -run TestScoreboard ./correlator

@@ -1,0 +1,14 @@
+-- What one node was used for, over time, where its records lie.
+WITH (
+    SELECT (groupUniqArray(allocation_id), min(toInt64(first_minute)), max(toInt64(last_minute)))
+    FROM key_locations
+    WHERE key = concat('node:', ${node_id:sqlstring})
+) AS lies
+SELECT DISTINCT time, attrs_rest['to'] AS occupancy
+FROM events
+WHERE allocation_id IN (SELECT arrayJoin(lies.1)) AND minute >= lies.2 AND minute <= lies.3
+  AND minute >= intDiv(toUnixTimestamp($__fromTime), 60) AND minute <= intDiv(toUnixTimestamp($__toTime), 60)
+  AND node_id = ${node_id:sqlstring} AND name = 'node.occupancy' AND $__timeFilter(time)
+ORDER BY time
+LIMIT 1000
+SETTINGS optimize_use_projections = 0
