@@ -80,6 +80,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	for {
 		begun := f.now()
 		f.count()
+		took := f.now().Sub(begun) // not the wait for the store below: that takes nothing from others
 		if begun.Sub(f.lastAsked()) >= askEvery {
 			err := f.ask(ctx)
 			if err != nil && !failed && ctx.Err() == nil {
@@ -90,7 +91,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(max(countEvery, least*f.now().Sub(begun))):
+		case <-time.After(max(countEvery, least*took)):
 		}
 	}
 }

@@ -47,10 +47,12 @@ type heard struct {
 	layers  query.LayerList
 	err     error
 	asked   int
+	takes   time.Duration
 }
 
 func (h *heard) Sources(context.Context) (query.SourceList, error) {
 	h.asked++
+	time.Sleep(h.takes)
 	return h.sources, h.err
 }
 func (h *heard) Layers(context.Context) (query.LayerList, error) { return h.layers, h.err }
@@ -292,6 +294,32 @@ func TestAScrapeAsksNothing(t *testing.T) {
 		}
 	})
 }
+
+// A store that takes its time delays what is heard of sources, not the count of what is in memory.
+func TestASlowStoreDelaysNoCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := profile.Load("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := 0
+		f := New(counting{&counts}, &heard{takes: 3 * time.Second}, p, nil, "", slog.New(slog.DiscardHandler))
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- f.Run(ctx) }()
+		time.Sleep(time.Minute)
+		stop()
+		if err := <-done; err != nil || counts < 9 {
+			t.Errorf("%v, counted %d times within a minute", err, counts)
+		}
+	})
+}
+
+// counting counts how often it is counted.
+type counting struct{ times *int }
+
+func (c counting) Each(func(overview.Standing) bool) bool { *c.times++; return true }
+func (c counting) Health() overview.Health                { return overview.Health{} }
 
 func TestChanges(t *testing.T) {
 	f, reg := counted(t, nil, nil)
