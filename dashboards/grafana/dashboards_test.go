@@ -237,7 +237,7 @@ func TestMetricsExist(t *testing.T) {
 			known[m.name+"_bucket"] = true
 		}
 	}
-	for _, r := range rules(t) {
+	for _, r := range alertRules(t) {
 		known[r.Record] = true
 	}
 	seen := 0
@@ -272,7 +272,7 @@ type rule struct {
 	Labels              map[string]string
 }
 
-func rules(t *testing.T) (out []rule) {
+func alertRules(t *testing.T) (out []rule) {
 	t.Helper()
 	var file struct{ Groups []struct{ Rules []rule } }
 	must(t, yaml.Unmarshal(prometheus.Rules, &file))
@@ -288,7 +288,7 @@ type limit struct{ number, colour string }
 // Where an alert is about what a panel shows, the panel changes colour where the alert fires, and nowhere else.
 func TestThresholdsAreTheAlerts(t *testing.T) {
 	limits, shown := map[string][]limit{}, map[string]string{} // by metric
-	for _, r := range rules(t) {
+	for _, r := range alertRules(t) {
 		m, n := metrics.FindString(r.Expr), compared.FindStringSubmatch(r.Expr)
 		if r.Alert == "" || m == "" || n == nil || slices.Contains([]string{"FaultlineNodesFenced", "FaultlineCleanupNeverEnds", "FaultlineCoverageFalls"}, r.Alert) {
 			continue // of what was usual for hours, which no threshold says

@@ -55,7 +55,12 @@ export const providers: Described = {
           .overrideByName('provider', [width(120)])
           .overrideByName('cases', [unit(units.Short), width(90)])
           .overrideByRegexp('/^(p[0-9]+|longest|deviation)$/', seconds)
-          .links([toPage('Compared with confidence: the API', '/api/v1/providers/compare')]),
+          .links([
+            toPage(
+              'Compared with confidence: the API',
+              '/api/v1/providers/compare?from=${__from:date:iso}&to=${__to:date:iso}',
+            ),
+          ]),
         bars('Spread of $operation jobs', units.Seconds, table('providers_spread'))
           .span(12)
           .description('The middle and the edges of what jobs took over the whole time range.'),
