@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner faultline-lab
 export CGO_ENABLED := 0
 
-.PHONY: page dashboards truth lab-matrix lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-requests bench-durability bench-provisioner examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
+.PHONY: page dashboards truth lab-matrix lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-requests bench-durability bench-provisioner bench-dashboards examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -114,6 +114,9 @@ bench-durability: bin/faultline-collector ## 200 kills under load, an outage of 
 
 bench-provisioner: ## 2,000 allocations at once on SQLite and 10,000 on PostgreSQL, 500 kills of each, what telemetry adds to a move
 	$(GO) run ./soak/bench $(ARGS)
+
+bench-dashboards: ## the rows that each panel of the dashboards reads at ten million records; ROWS, DSN of a store that has them
+	FAULTLINE_GRAFANA_ROWS=$(or $(ROWS),10000000) FAULTLINE_GRAFANA_DSN=$(DSN) $(GO) test -count=1 -v -timeout 60m -run TestRowsRead ./dashboards/grafana
 
 bench-requests: ## 100,000 requests made of the API's description, hostile ones too, to a correlator with a store; half an hour
 	FAULTLINE_REQUESTS=$(or $(REQUESTS),100000) $(GO) test -count=1 -v -timeout 90m -run TestGeneratedRequests ./api

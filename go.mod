@@ -2,7 +2,10 @@ module github.com/faultline-io/faultline
 
 go 1.26.0
 
-ignore ./api/web/node_modules
+ignore (
+	./api/web/node_modules
+	./dashboards/grafana/node_modules
+)
 
 require (
 	github.com/ClickHouse/clickhouse-go/v2 v2.50.0

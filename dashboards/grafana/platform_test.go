@@ -37,6 +37,7 @@ type platform struct {
 	*httptest.Server // its API and its metrics
 	conn             driver.Conn
 	writer           *clickhouseexporter.Writer
+	known            []story.Scenario
 	records          []*record.Record // all that was written
 }
 
@@ -53,6 +54,8 @@ func newPlatform(t *testing.T) *platform {
 	p.writer, err = clickhouseexporter.OpenWriter(ctx, dsn, nil)
 	must(t, err)
 
+	p.known, err = story.Load("../../correlator/testdata/scenarios")
+	must(t, err)
 	for _, name := range stories {
 		p.scenario(t, name, 30*time.Second)
 	}
@@ -93,9 +96,7 @@ func newPlatform(t *testing.T) *platform {
 // scenario writes a story of the correlator's, whose last record was made some time ago.
 func (p *platform) scenario(t *testing.T, name string, ago time.Duration) {
 	t.Helper()
-	known, err := story.Load("../../correlator/testdata/scenarios")
-	must(t, err)
-	for _, s := range known {
+	for _, s := range p.known {
 		if s.Name == name {
 			p.write(t, s.Records, ago)
 			return
@@ -128,16 +129,21 @@ func (p *platform) write(t *testing.T, records []*record.Record, ago time.Durati
 	p.records = append(p.records, records...)
 	text, err := otlpfile.Write(records)
 	must(t, err)
+	logs, spans := plog.NewLogs(), ptrace.NewTraces()
 	for line := range bytes.SplitSeq(bytes.TrimSpace(text), []byte("\n")) {
 		if bytes.Contains(line, []byte(`"resourceSpans"`)) {
 			td, err := new(ptrace.JSONUnmarshaler).UnmarshalTraces(line)
 			must(t, err)
-			must(t, p.writer.WriteSpans(t.Context(), td))
+			td.ResourceSpans().MoveAndAppendTo(spans.ResourceSpans())
 			continue
 		}
 		ld, err := new(plog.JSONUnmarshaler).UnmarshalLogs(line)
 		must(t, err)
-		must(t, p.writer.WriteLogs(t.Context(), ld))
+		ld.ResourceLogs().MoveAndAppendTo(logs.ResourceLogs())
+	}
+	must(t, p.writer.WriteLogs(t.Context(), logs))
+	if spans.SpanCount() > 0 {
+		must(t, p.writer.WriteSpans(t.Context(), spans))
 	}
 }
 

@@ -90,9 +90,9 @@ func promQL(t *testing.T, m *metricsStore) {
 	t.Logf("%d expressions", len(list))
 }
 
-// sql wants rows of every statement for one of the allocations at least, and a unit of every column that holds numbers.
-func sql(t *testing.T, p *platform) {
-	w := window{time.Now().Add(-6 * time.Hour), time.Now().Add(time.Second), time.Minute}
+// statements are the queries of the store, those of variables too.
+func statements(t *testing.T) []asked {
+	t.Helper()
 	list := queries(t, clickhouseType)
 	for name, d := range all(t) {
 		for _, v := range d.Templating.List {
@@ -103,6 +103,13 @@ func sql(t *testing.T, p *platform) {
 			}
 		}
 	}
+	return list
+}
+
+// sql wants rows of every statement for one of the allocations at least, and a unit of every column that holds numbers.
+func sql(t *testing.T, p *platform) {
+	w := window{time.Now().Add(-6 * time.Hour), time.Now().Add(time.Second), time.Minute}
+	list := statements(t)
 	for _, q := range list {
 		rows := 0
 		var columns []driver.ColumnType

@@ -38,7 +38,7 @@ export const allocation: Described = {
     [
       'Timeline',
       [
-        strip('State', table('allocation_states')),
+        strip('States over time', table('allocation_states')),
         columns(graph('Records by source', units.Short, series('allocation_sources'))).span(24),
         list('Records', table('allocation_records'))
           .height(14)

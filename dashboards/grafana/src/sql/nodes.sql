@@ -1,6 +1,8 @@
--- Nodes of which an installation is known, in order of their names.
-SELECT DISTINCT subject_id
-FROM links
-WHERE subject_kind = 'node' AND object_kind = 'node_instance'
-ORDER BY subject_id
-LIMIT 1000
+-- Nodes that were heard of in the time range, the last one first.
+SELECT substring(key, 6) AS node_id
+FROM key_locations
+WHERE startsWith(key, 'node:')
+  AND last_minute >= intDiv(toUnixTimestamp($__fromTime), 60) AND first_minute <= intDiv(toUnixTimestamp($__toTime), 60)
+GROUP BY key
+ORDER BY max(last_minute) DESC, key
+LIMIT 500

@@ -9,7 +9,6 @@ FROM (
         SELECT allocation_id, value
         FROM labels
         WHERE label = 'provider' AND value IN (${provider:sqlstring})
-          AND allocation_id IN (SELECT allocation_id FROM steps WHERE $__timeFilter(ended))
         GROUP BY allocation_id, value
     ) AS label ON taken.allocation_id = label.allocation_id
     WHERE NOT startsWith(taken.step, 'job') OR splitByChar('/', taken.part)[1] = label.value
