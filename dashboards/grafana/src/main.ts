@@ -11,7 +11,10 @@ import { providers } from './providers.ts';
 const folder = new URL('../dashboards/', import.meta.url);
 const all: Described[] = [fleet, allocation, layers, providers, node, pipeline];
 
-const wanted = new Map(all.map((d) => [`${d.name}.json`, JSON.stringify(build(d).build(), null, 2) + '\n']));
+// The SDK sets a placement by itself that hides links and annotations in a menu.
+const shown = (key: string, value: unknown) => (key === 'placement' && value === 'inControlsMenu' ? undefined : value);
+
+const wanted = new Map(all.map((d) => [`${d.name}.json`, JSON.stringify(build(d).build(), shown, 2) + '\n']));
 const there = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.json')) : [];
 
 if (process.argv.includes('--check')) {
