@@ -21,6 +21,7 @@ func TestCommittedIsGenerated(t *testing.T) {
 	if _, err := os.Stat("node_modules/.package-lock.json"); err != nil {
 		skip(t, "SKIPPED: the generator's packages are not installed (make dashboards); it is NOT tested that the committed dashboards are the generated ones")
 	}
+	t.Parallel()
 	if out, err := exec.CommandContext(t.Context(), "npm", "test", "--silent").CombinedOutput(); err != nil {
 		t.Fatalf("npm test: %v\n%s", err, out)
 	}

@@ -27,6 +27,7 @@ func TestQueries(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: a store, a correlator and a Prometheus; the queries of the dashboards are NOT tested")
 	}
+	t.Parallel() // it waits most of the time
 	p := newPlatform(t)
 	metrics := startPrometheus(t, map[string]*httptest.Server{"faultline-correlator": p.Server, "faultline-collector": others(t)})
 	p.settled(t)
