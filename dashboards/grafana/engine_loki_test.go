@@ -31,6 +31,9 @@ common:
   instance_addr: 127.0.0.1
   ring: {kvstore: {store: inmemory}, instance_addr: 127.0.0.1}
   storage: {filesystem: {chunks_directory: %[2]s/chunks, rules_directory: %[2]s/rules}}
+ingester: {lifecycler: {min_ready_duration: 0s, final_sleep: 0s}}
+frontend: {scheduler_dns_lookup_period: 200ms}
+frontend_worker: {dns_lookup_duration: 200ms}
 schema_config:
   configs: [{from: 2024-01-01, store: tsdb, object_store: filesystem, schema: v13, index: {prefix: index_, period: 24h}}]
 limits_config: {allow_structured_metadata: true, reject_old_samples: false}

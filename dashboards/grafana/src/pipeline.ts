@@ -86,6 +86,14 @@ export const pipeline: Described = {
     [
       'Queues and losses',
       [
+        graph(
+          'Through the Collectors',
+          units.CountsPerSecond,
+          over(rates('otelcol_receiver_accepted_log_records', ['job']), 'log records into {{job}}'),
+          over(rates('otelcol_receiver_accepted_spans', ['job']), 'spans into {{job}}'),
+          over(rates('otelcol_exporter_sent_log_records', ['exporter']), 'log records to {{exporter}}'),
+          over(rates('otelcol_exporter_sent_spans', ['exporter']), 'spans to {{exporter}}'),
+        ).span(24),
         limited(
           graph('Queues on disk', units.PercentUnit, over(queueShare, '{{exporter}} {{data_type}} {{instance}}')),
           as(['FaultlineQueueFills']),
@@ -176,13 +184,17 @@ export const pipeline: Described = {
           over(rates('faultline_store_written_rows_total'), 'rows written'),
           over(rates('faultline_store_read_rows_total'), 'rows read'),
         ),
-        graph('CPU', units.Short, over(rates('process_cpu_seconds_total', ['job'], jobs), '{{job}}')).description(
-          'Cores.',
-        ),
+        graph(
+          'CPU',
+          units.Short,
+          over(rates('process_cpu_seconds_total', ['job'], jobs), '{{job}}'),
+          over(rates('otelcol_process_cpu_seconds', ['job'], jobs), '{{job}}'),
+        ).description('Cores; the Collector has names of its own.'),
         graph(
           'Memory',
           units.BytesIEC,
           over(`sum by (job) (${told('process_resident_memory_bytes', jobs)})`, '{{job}}'),
+          over(`sum by (job) (${told('otelcol_process_memory_rss', jobs)})`, '{{job}}'),
         ),
         graph(
           'Statements of the store',
