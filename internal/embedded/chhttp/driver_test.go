@@ -176,6 +176,24 @@ func TestSettingsDoNotLinger(t *testing.T) {
 	}
 }
 
+// Who may only read leaves a session in which nobody else is bound to that, and cannot free itself.
+func TestReadOnlyDoesNotLinger(t *testing.T) {
+	s := newStore(t, func(o *Options) { o.Sessions = 1 })
+	for _, level := range []string{"1", "2"} {
+		reads, writes := s.connect("readonly="+level), s.connect("async_insert=0")
+		exec(t, writes, "CREATE TABLE written_"+level+" (a Int8) ENGINE = MergeTree ORDER BY a")
+		for range 2 {
+			var n uint64
+			if err := reads.QueryRow(t.Context(), "SELECT count() FROM written_"+level).Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			exec(t, writes, "INSERT INTO written_"+level+" VALUES (1)")
+			wantCode(t, reads.Exec(t.Context(), "INSERT INTO written_"+level+" VALUES (1)"), 164)
+			wantCode(t, reads.Exec(t.Context(), "SELECT 1 SETTINGS readonly = 0"), 164)
+		}
+	}
+}
+
 func TestExceptionBefore(t *testing.T) {
 	s := newStore(t, nil)
 	for _, query := range []string{"", "compress=lz4", "compress=zstd", "compress=gzip"} {

@@ -80,6 +80,12 @@ type statement struct {
 }
 
 func (s *Server) execute(ctx context.Context, c *session, q *request, st statement, data *body, out *reply, rec *Record) (chdb.Stats, error) {
+	if c.fixed(q.settings) {
+		c.spoilt = true
+		if err := s.pool.renew(c); err != nil {
+			return chdb.Stats{}, err
+		}
+	}
 	if err := c.prepare(q.database, q.settings); err != nil {
 		return chdb.Stats{}, err
 	}

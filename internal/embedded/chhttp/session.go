@@ -36,6 +36,12 @@ type session struct {
 	spoilt   bool              // state unknown: replaced before the next use
 }
 
+// fixed says that the session cannot be brought to these settings: where readonly is set, it takes no other.
+func (s *session) fixed(want map[string]string) bool {
+	set, ok := s.settings["readonly"]
+	return ok && set != "0" && !maps.Equal(s.settings, want)
+}
+
 // prepare brings the session to the request's database and settings. An error leaves it spoilt.
 func (s *session) prepare(database string, want map[string]string) (err error) {
 	defer func() { s.spoilt = s.spoilt || err != nil }()
