@@ -36,6 +36,7 @@ import (
 type platform struct {
 	*httptest.Server // its API and its metrics
 	conn             driver.Conn
+	grafana          driver.Conn // as Grafana asks: it may read, and change no setting either
 	writer           *clickhouseexporter.Writer
 	known            []story.Scenario
 	records          []*record.Record // all that was written
@@ -50,7 +51,9 @@ func newPlatform(t *testing.T) *platform {
 	must(t, err)
 	log := slog.New(slog.DiscardHandler)
 	must(t, schema.Migrate(ctx, conn, log))
-	p := &platform{conn: conn}
+	reads, err := schema.Open(ctx, dsn+"?readonly=1")
+	must(t, err)
+	p := &platform{conn: conn, grafana: reads}
 	p.writer, err = clickhouseexporter.OpenWriter(ctx, dsn, nil)
 	must(t, err)
 
@@ -88,6 +91,7 @@ func newPlatform(t *testing.T) *platform {
 			t.Error(err)
 		}
 		_ = p.writer.Close()
+		_ = reads.Close()
 		_ = conn.Close()
 	})
 	return p

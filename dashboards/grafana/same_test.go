@@ -110,7 +110,7 @@ func sameAsTheAPI(t *testing.T, p *platform, m *metricsStore) {
 	// The same out of the store: what is stuck, by allocation and layer; the verdict on one; installations of a node; its provider's jobs.
 	table := func(dashboard, title string) []map[string]string {
 		t.Helper()
-		return read(t, p.conn, w.sql(t, v.variables(t, find(t, clickhouseType, dashboard, title))))
+		return read(t, p.grafana, w.sql(t, v.variables(t, find(t, clickhouseType, dashboard, title))))
 	}
 	var have, want []string
 	for _, row := range table("fleet.json", "What is stuck") {

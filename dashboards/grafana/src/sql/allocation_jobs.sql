@@ -19,4 +19,3 @@ WHERE allocation_id = ${allocation_id:sqlstring} AND minute >= heard.1 AND minut
 GROUP BY provider_job, provider, operation
 ORDER BY provider_job
 LIMIT 200
-SETTINGS optimize_use_projections = 0, use_skip_indexes_on_data_read = 0

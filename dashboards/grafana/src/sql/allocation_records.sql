@@ -14,4 +14,3 @@ WHERE allocation_id = ${allocation_id:sqlstring} AND minute >= heard.1 AND minut
 ORDER BY time DESC, key
 LIMIT 1 BY key
 LIMIT 1000
-SETTINGS optimize_use_projections = 0, use_skip_indexes_on_data_read = 0

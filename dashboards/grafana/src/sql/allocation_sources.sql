@@ -10,4 +10,3 @@ WHERE allocation_id = ${allocation_id:sqlstring} AND minute >= heard.1 AND minut
   AND minute >= intDiv(toUnixTimestamp($__fromTime), 60) AND minute <= intDiv(toUnixTimestamp($__toTime), 60) AND $__timeFilter(time)
 GROUP BY at, source
 ORDER BY at, source
-SETTINGS optimize_use_projections = 0, use_skip_indexes_on_data_read = 0

@@ -11,4 +11,3 @@ WHERE allocation_id IN (SELECT arrayJoin(lies.1)) AND minute >= lies.2 AND minut
   AND node_id = ${node_id:sqlstring} AND name = 'node.occupancy' AND $__timeFilter(time)
 ORDER BY time
 LIMIT 1000
-SETTINGS optimize_use_projections = 0

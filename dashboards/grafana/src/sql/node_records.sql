@@ -15,4 +15,3 @@ WHERE allocation_id IN (SELECT arrayJoin(lies.1)) AND minute >= lies.2 AND minut
 ORDER BY time DESC, key
 LIMIT 1 BY key
 LIMIT 1000
-SETTINGS optimize_use_projections = 0

@@ -16,4 +16,3 @@ FROM (
 GROUP BY step, provider
 ORDER BY step, provider
 LIMIT 500
-SETTINGS do_not_merge_across_partitions_select_final = 1

@@ -5,4 +5,3 @@ FROM steps FINAL
 WHERE step = concat('job:', ${operation:sqlstring}) AND $__timeFilter(ended) AND splitByChar('/', part)[1] IN (${provider:sqlstring})
 GROUP BY provider
 ORDER BY provider
-SETTINGS do_not_merge_across_partitions_select_final = 1
