@@ -124,7 +124,7 @@ func TestVariables(t *testing.T) {
 
 // Whatever draws numbers has a unit, and it is one that Grafana has.
 func TestUnits(t *testing.T) {
-	known := []string{"none", "short", "s", "dtdurations", "percentunit", "bytes", "cps", "rowsps"}
+	known := []string{"none", "short", "s", "dtdurations", "percentunit", "bytes", "cps", "rowsps", "d"}
 	for name, d := range all(t) {
 		for _, p := range d.Panels {
 			unit := p.FieldConfig.Defaults.Unit

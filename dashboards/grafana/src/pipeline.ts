@@ -1,9 +1,9 @@
 import * as units from '@grafana/grafana-foundation-sdk/units';
 import type { Described } from './dashboard.ts';
 import { toPage } from './link.ts';
-import { columns, graph, limited, list, number, unit } from './panel.ts';
+import { bars, columns, graph, limited, list, number, unit } from './panel.ts';
 import { now, over, quantile, rates, series, table, told, worst } from './query.ts';
-import { as, down } from './threshold.ts';
+import { as, below, down } from './threshold.ts';
 
 const queueShare = `max by (instance, exporter, data_type) (${told('otelcol_exporter_queue_size')} / ${told('otelcol_exporter_queue_capacity')})`;
 const jobs = 'job=~"faultline.*"';
@@ -55,6 +55,18 @@ export const pipeline: Described = {
           as(['FaultlineRulePanics']),
           now(`sum(increase(${told('faultline_judging_rule_panics_total')}[15m])) or vector(0)`, 'panics'),
         ).span(3),
+        bars(
+          'Days until certificates expire',
+          units.Days,
+          now(
+            `(min by (job, certificate) (${told('faultline_certificate_expiry_timestamp_seconds')}) - time()) / 86400`,
+            '{{job}} {{certificate}}',
+          ),
+        )
+          .thresholds(below('FaultlineCertificateNearExpiry'))
+          .noValue('no process shows one')
+          .height(5)
+          .span(24),
       ],
     ],
     [

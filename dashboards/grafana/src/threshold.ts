@@ -15,9 +15,13 @@ const all = (parse(readFileSync(file, 'utf8')) as { groups: { rules: Rule[] }[] 
 // of one event is more.
 const least = { count: 1, rate: 0.001 };
 
+const find = (alert: string): Rule | undefined => all.find((r) => r.alert === alert);
+
+const colour = (rule: Rule): string => (rule.labels?.['severity'] === 'critical' ? 'red' : 'orange');
+
 // step is the value from which an alert fires, in the colour of its severity.
 function step(alert: string, kind: keyof typeof least): Threshold {
-  const rule = all.find((r) => r.alert === alert);
+  const rule = find(alert);
   const number = rule && /> ([0-9.]+)/.exec(rule.expr);
   if (!rule || !number) throw new Error(`${alert} is no alert rule with a number`);
   return {
@@ -30,6 +34,17 @@ function step(alert: string, kind: keyof typeof least): Threshold {
 export function as(alerts: string[], kind: keyof typeof least = 'count'): ThresholdsConfigBuilder {
   const steps = alerts.map((alert) => step(alert, kind)).sort((a, b) => Number(a.value) - Number(b.value));
   return new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps([{ value: null, color: 'green' }, ...steps]);
+}
+
+// below gives the threshold of an alert rule that fires where there is less than a number.
+export function below(alert: string): ThresholdsConfigBuilder {
+  const rule = find(alert);
+  const number = rule && / < ([0-9.]+)$/.exec(rule.expr);
+  if (!rule || !number) throw new Error(`${alert} is no alert rule that ends with a number`);
+  return new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps([
+    { value: null, color: colour(rule) },
+    { value: Number(number[1]), color: 'green' },
+  ]);
 }
 
 // down colours what is not 1.
