@@ -97,8 +97,8 @@ func (s *Server) incidents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list := incident.NewList(assessments, incident.Window, victims)
-	list.AsOf, list.Examined = correlator.Time(momentOf(assessments, asOf)), examined
+	list := incident.NewList(assessments, momentOf(assessments, asOf), incident.Window, victims)
+	list.Examined = examined
 	list.Incidents = slices.DeleteFunc(list.Incidents, func(in incident.Incident) bool {
 		return open && !in.Open || layer != "" && in.Layer != layer
 	})

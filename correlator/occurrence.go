@@ -93,7 +93,10 @@ func (c *Case) occurrence(f Fault, byRef map[string]*Event, contested bool) Faul
 		ClearedAt: f.ClearedAt, Summary: f.Summary, NextCheck: f.NextCheck, SafeAction: f.SafeAction, Evidence: f.Evidence,
 		Subject: c.subject(f, evidence, symptoms), Failed: failedCalls(evidence),
 	}
-	if len(h.Failed) == 0 {
+	switch {
+	case h.Subject.Kind == SubjectNode: // what others ask of other nodes tells nothing of this one
+		h.Failed = slices.DeleteFunc(failedCalls(slices.Concat(evidence, symptoms)), func(f FailedCall) bool { return !OfOneNode(f.Call) })
+	case len(h.Failed) == 0:
 		h.Failed = failedCalls(symptoms) // what proves the cause is somebody's own words
 	}
 	if f.ClearedAt != nil {

@@ -24,18 +24,63 @@ type FailedCall struct {
 // maxCalls bounds the kinds of calls that are told of one allocation.
 const maxCalls = 16
 
-// callOf is what kind of call a record tells of, and who tells: a caller sees all of the way, whoever answers its own part. "" where it
-// tells of none.
-func callOf(e *Event) string {
-	if e.HTTP.Method == "" || e.HTTP.Path == "" {
+// callOf is what kind of call a record tells of, and who tells: a caller sees all of the way, whoever answers its own part. A task that a
+// node is given and a job that a provider is given are calls, too. "" where it tells of none, or not yet how it ended.
+func callOf(e *Event) (call string, end callEnd) {
+	switch {
+	case e.Is(semconv.EventTaskState):
+		return named(taskCall, e.Attr(semconv.TaskType), "on", nodeOf(e)), endOf(e.To(), semconv.Succeeded, semconv.Failed, semconv.Rejected, semconv.Lost, semconv.Expired)
+	case e.Is(semconv.EventProviderState):
+		return named("job", e.Attr(semconv.Operation), "of", providerOf(e)), endOf(e.To(), "Succeeded", "Failed")
+	case e.HTTP.Method == "" || e.HTTP.Path == "":
+		return "", unended
+	}
+	who := "answered by"
+	if e.SpanKind == "client" || e.Layer == semconv.LayerClient {
+		who = "asked by"
+	}
+	call = named(e.HTTP.Method+" "+route(e.HTTP.Path), who, e.Service)
+	switch {
+	case e.HTTP.Refused() || e.Status == "error":
+		return call, failed
+	case e.HTTP.Status >= 200:
+		return call, gotThrough
+	}
+	return call, unended
+}
+
+// callEnd is how a call ended.
+type callEnd int
+
+const (
+	unended callEnd = iota
+	gotThrough
+	failed
+)
+
+func endOf(state, good string, bad ...string) callEnd {
+	switch {
+	case state == good:
+		return gotThrough
+	case slices.Contains(bad, state):
+		return failed
+	}
+	return unended
+}
+
+// named joins the words of a call's name; "" where one of them is not known.
+func named(words ...string) string {
+	if slices.Contains(words, "") {
 		return ""
 	}
-	who := "answered by " + e.Service
-	if e.SpanKind == "client" || e.Layer == semconv.LayerClient {
-		who = "asked by " + e.Service
-	}
-	return e.HTTP.Method + " " + route(e.HTTP.Path) + " " + who
+	return strings.Join(words, " ")
 }
+
+// taskCall begins the name of a call that one node alone answers.
+const taskCall = "task"
+
+// OfOneNode says whether a call is one that one node alone answers.
+func OfOneNode(call string) bool { return strings.HasPrefix(call, taskCall+" ") }
 
 // route is a path with its identifiers left out, as far as can be told: what holds a digit is one, unless it is as short as a version.
 func route(path string) string {
@@ -52,11 +97,11 @@ func route(path string) string {
 func (c *Case) passages() []Passage {
 	first := map[string]int64{}
 	for _, e := range c.Events {
-		if e.HTTP.Status < 200 || e.HTTP.Status >= 400 || e.Status == "error" {
+		call, end := callOf(e)
+		if call == "" || end != gotThrough {
 			continue
 		}
-		call := callOf(e)
-		if at, known := first[call]; call != "" && (!known || e.At < at) {
+		if at, known := first[call]; !known || e.At < at {
 			first[call] = e.At
 		}
 	}
@@ -72,8 +117,8 @@ func (c *Case) passages() []Passage {
 func failedCalls(events []*Event) []FailedCall {
 	by := map[string]*FailedCall{}
 	for _, e := range events {
-		call := callOf(e)
-		if call == "" || !e.HTTP.Refused() && e.Status != "error" {
+		call, end := callOf(e)
+		if call == "" || end != failed {
 			continue
 		}
 		f := by[call]

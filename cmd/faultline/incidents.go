@@ -27,7 +27,7 @@ func incidentsCommand() *cobra.Command {
 			"host, a provider, a component), with no longer than " + incident.Window.String() + " of quiet between them.",
 		example: "  faultline incidents --open\n  faultline incidents --details\n  faultline incidents --victims 2 export.jsonl",
 		ofFiles: func(g *correlator.Dataset) incident.List {
-			list := incident.NewList(query.Assess(g, rules.All()), incident.Window, victims)
+			list := incident.NewList(query.Assess(g, rules.All()), 0, incident.Window, victims)
 			list.Incidents = slices.DeleteFunc(list.Incidents, func(in incident.Incident) bool { return open && !in.Open || layer != "" && in.Layer != layer })
 			return list
 		},

@@ -63,7 +63,7 @@ func (f *Fleet) count() {
 	if !f.board.Each(t.take) {
 		return
 	}
-	for _, in := range incident.Group(t.assessments, incident.Window) {
+	for _, in := range incident.Group(t.assessments, t.now, incident.Window) {
 		if !in.Open {
 			continue
 		}

@@ -95,7 +95,7 @@ func TestEqualEvidenceIsDecidedByReach(t *testing.T) {
 		if s.Verdict.Outcome != c.outcome || c.kept != "" && (len(s.Verdict.Faults) != 1 || s.Verdict.Faults[0].Layer != c.kept) {
 			t.Errorf("%s: %s, %d faults", c.name, s.Verdict.Outcome, len(s.Verdict.Faults))
 		}
-		if got := incident.Group([]correlator.Assessment{s}, incident.Window); len(got) != len(s.Verdict.Faults) {
+		if got := incident.Group([]correlator.Assessment{s}, 0, incident.Window); len(got) != len(s.Verdict.Faults) {
 			t.Errorf("%s: %d incidents of %d faults", c.name, len(got), len(s.Verdict.Faults))
 		}
 		faults.Drop("a")

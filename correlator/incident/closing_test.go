@@ -37,7 +37,7 @@ func TestAnIncidentClosesWhenOthersGetThrough(t *testing.T) {
 		{"one got through", turnedAway + gotThrough, false},
 		{"one got through, and another one is turned away again", turnedAway + gotThrough + again, true},
 	} {
-		list := incident.Group(assessments(t, c.text, correlator.AsOf{}), incident.Window)
+		list := incident.Group(assessments(t, c.text, correlator.AsOf{}), 0, incident.Window)
 		if len(list) != 1 || list[0].Open != c.open || !strings.HasPrefix(told(list), "ingress.no_backend") {
 			t.Errorf("%s: open should be %v:\n%s", c.name, c.open, told(list))
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // Window is how long a cause may be quiet and still be the same incident: three polls of the
@@ -68,10 +69,10 @@ type occurrenceSpan struct {
 }
 
 // Group groups the faults of many allocations by cause: the same layer and mechanism, a subject in
-// common, and no longer quiet between them than the window. It is a function of the set of assessments
-// alone: their order changes nothing. Those still open come first, then the most recent.
-func Group(assessments []correlator.Assessment, window time.Duration) []Incident {
-	now := newestOf(assessments)
+// common, and no longer quiet between them than the window, as of now, Unix nanoseconds (0: when the last of them was judged). It is a
+// function of the set of assessments and of that alone: their order changes nothing. Those still open come first, then the most recent.
+func Group(assessments []correlator.Assessment, now int64, window time.Duration) []Incident {
+	now = max(now, newestOf(assessments))
 	var all []occurrenceSpan
 	for i := range assessments {
 		s := &assessments[i]
@@ -80,7 +81,7 @@ func Group(assessments []correlator.Assessment, window time.Duration) []Incident
 			if h.Aside {
 				continue
 			}
-			one := occurrenceSpan{assessment: s, hit: h, open: h.ClearedAt == nil && h.GoneAt == nil && !s.AtRest() && !neverWas(s, h, now), end: int64(h.Last)}
+			one := occurrenceSpan{assessment: s, hit: h, open: goesOn(s, h, now), end: int64(h.Last)}
 			switch {
 			case h.ClearedAt == nil && h.GoneAt != nil:
 				one.end = max(one.end, int64(*h.GoneAt))
@@ -121,10 +122,17 @@ func Group(assessments []correlator.Assessment, window time.Duration) []Incident
 	return out
 }
 
-// neverWas says whether an allocation was asked for, refused, and not asked for again for so long that nobody waits for it: of such a one
-// nothing follows that could prove its cause gone.
-func neverWas(a *correlator.Assessment, h *correlator.FaultOccurrence, now int64) bool {
-	return a.State == nil && a.Stuck == nil && int64(h.Last) < now-int64(Window)
+// goesOn says whether what hit an allocation may hit others now: it was not made good, and its cause not proven gone. Of an allocation that
+// failed of it, or was refused and never was, nothing follows that could prove that: it counts for as long as a cause may be quiet and still be
+// the same. Who came to its proper end did so in spite of it.
+func goesOn(a *correlator.Assessment, h *correlator.FaultOccurrence, now int64) bool {
+	switch {
+	case h.ClearedAt != nil || h.GoneAt != nil:
+		return false
+	case a.State == nil && a.Stuck == nil, a.State != nil && *a.State == semconv.Failed:
+		return int64(h.Last) >= now-int64(Window)
+	}
+	return !a.AtRest()
 }
 
 // closeProven ends what is open though its cause is proven gone: another one that the same cause hit, at the same subject, got through after
@@ -159,10 +167,11 @@ func closeProven(all []occurrenceSpan, groups sets) {
 	}
 }
 
-// NewList lists the incidents of at least so many victims.
-func NewList(assessments []correlator.Assessment, window time.Duration, victims int) List {
-	list := List{AsOf: correlator.Time(newestOf(assessments)), Examined: len(assessments), Incidents: []Incident{}}
-	for _, in := range Group(assessments, window) {
+// NewList lists the incidents of at least so many victims, as of now; see Group.
+func NewList(assessments []correlator.Assessment, now int64, window time.Duration, victims int) List {
+	now = max(now, newestOf(assessments))
+	list := List{AsOf: correlator.Time(now), Examined: len(assessments), Incidents: []Incident{}}
+	for _, in := range Group(assessments, now, window) {
 		if len(in.Victims) >= victims {
 			list.Incidents = append(list.Incidents, in)
 		}

@@ -61,7 +61,7 @@ func told(list []incident.Incident) string {
 func TestIncidents(t *testing.T) {
 	f := func(name, text, want string) {
 		t.Helper()
-		list := incident.Group(assessments(t, text, correlator.AsOf{}), incident.Window)
+		list := incident.Group(assessments(t, text, correlator.AsOf{}), 0, incident.Window)
 		if d := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(told(list))); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
@@ -133,11 +133,11 @@ func TestIncidentsDoNotDependOnOrder(t *testing.T) {
 			}
 			all = append(all, s)
 		}
-		want := asText(incident.Group(all, incident.Window))
+		want := asText(incident.Group(all, 0, incident.Window))
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		for range 3 {
 			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-			if d := cmp.Diff(want, asText(incident.Group(all, incident.Window))); d != "" {
+			if d := cmp.Diff(want, asText(incident.Group(all, 0, incident.Window))); d != "" {
 				t.Fatal(d)
 			}
 		}
@@ -147,7 +147,7 @@ func TestIncidentsDoNotDependOnOrder(t *testing.T) {
 				hits[s.ID] = true
 			}
 		}
-		for _, in := range incident.Group(all, incident.Window) {
+		for _, in := range incident.Group(all, 0, incident.Window) {
 			for _, v := range in.Victims {
 				victims[v.ID] = true
 			}
@@ -183,7 +183,7 @@ func TestIncidentsOfShuffledRecords(t *testing.T) {
 			one := *r
 			fresh[i] = &one
 		}
-		return asText(incident.Group(query.Assess(correlator.NewDataset(fresh, nil, p, correlator.AsOf{}), rules.All()), incident.Window))
+		return asText(incident.Group(query.Assess(correlator.NewDataset(fresh, nil, p, correlator.AsOf{}), rules.All()), 0, incident.Window))
 	}
 	want := of()
 	if !strings.Contains(want, "incident_id") {
@@ -214,7 +214,7 @@ func TestAnIncidentKeepsItsID(t *testing.T) {
 		return a
 	}
 	ids := func(all ...correlator.Assessment) (out []string) {
-		list := incident.Group(all, incident.Window)
+		list := incident.Group(all, 0, incident.Window)
 		slices.SortFunc(list, func(a, b incident.Incident) int { return int(a.FirstSeen - b.FirstSeen) })
 		for _, in := range list {
 			out = append(out, in.ID)

@@ -56,7 +56,7 @@ func (p *Passages) Add(a *correlator.Assessment) (concerned []string) {
 		if int64(one.At) <= c.last {
 			continue
 		}
-		if c.since++; c.since == enough { // fewer prove nothing, and more nothing else
+		if c.since++; c.since == enough || correlator.OfOneNode(one.Call) { // fewer prove nothing, and more nothing else
 			for id := range c.waiting {
 				concerned = append(concerned, id)
 			}
@@ -120,7 +120,11 @@ func (p *Passages) gone(allocation string, o *correlator.FaultOccurrence) int64 
 		if c == nil {
 			return 0
 		}
-		one := c.gone(allocation, stretch{int64(f.First), int64(f.Last)})
+		wanted := enough
+		if correlator.OfOneNode(f.Call) {
+			wanted = 1 // allocations have a node one after the other: the next one tells
+		}
+		one := c.gone(allocation, stretch{int64(f.First), int64(f.Last)}, wanted)
 		if one == 0 {
 			return 0
 		}
@@ -137,7 +141,7 @@ type mark struct {
 
 // gone is the first of enough passages in a row after an allocation failed; 0 where there are none. Where others got through between
 // failures, only some calls fail, and ten times as many in a row are wanted.
-func (c *passages) gone(allocation string, f stretch) int64 {
+func (c *passages) gone(allocation string, f stretch, wanted int) int64 {
 	var marks []mark
 	for id, at := range c.through {
 		if id != allocation && at >= f.first {
@@ -152,12 +156,12 @@ func (c *passages) gone(allocation string, f stretch) int64 {
 		}
 	}
 	slices.SortFunc(marks, func(a, b mark) int { return cmp.Or(cmp.Compare(a.at, b.at), falseFirst(a.through, b.through)) })
-	row, first, wanted := 0, int64(0), enough
+	row, first, partly := 0, int64(0), 10*wanted
 	for _, m := range marks {
 		switch {
 		case !m.through:
 			if row > 0 {
-				wanted = 10 * enough
+				wanted = partly
 			}
 			row = 0
 		default:
@@ -172,13 +176,18 @@ func (c *passages) gone(allocation string, f stretch) int64 {
 	return 0
 }
 
-// shared says whether an occurrence lies with somebody whom others ask as well, whoever they are.
+// shared says whether an occurrence lies with somebody whom others ask as well, whoever they are, in what failed.
 func shared(o *correlator.FaultOccurrence) bool {
-	switch o.Subject.Kind {
-	case correlator.SubjectAllocation, correlator.SubjectNode, correlator.SubjectCertificate:
+	if len(o.Failed) == 0 {
 		return false
 	}
-	return o.Layer != semconv.LayerClient && o.Layer != semconv.LayerAPIAuth && len(o.Failed) > 0
+	switch o.Subject.Kind {
+	case correlator.SubjectNode:
+		return true
+	case correlator.SubjectAllocation, correlator.SubjectCertificate:
+		return false
+	}
+	return o.Layer != semconv.LayerClient && o.Layer != semconv.LayerAPIAuth
 }
 
 func (p *Passages) of(call string) *passages {

@@ -2,6 +2,7 @@ package incident_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,9 +64,18 @@ func TestGone(t *testing.T) {
 	}
 	f("some calls failed, and thirty in a row did not", 20, victim("a", 0, 10, component), through(0, many...)...)
 	f("others failed at it, and it is over", 70, victim("a", 0, 10, component), append(through(0, 70, 80, 90), victim("b", 60, 60, component))...)
-	f("a node's own trouble is proven by nobody else", 0, victim("a", 0, 10, correlator.Subject{Kind: correlator.SubjectNode, IDs: []string{"n-1"}}), through(0, 20, 30, 40)...)
+	f("a certificate's own trouble is proven by nobody else", 0, victim("a", 0, 10, correlator.Subject{Kind: correlator.SubjectCertificate, IDs: []string{"CN=n-1"}}), through(0, 20, 30, 40)...)
 	denied := victim("a", 0, 10, component)
 	denied.Occurrences[0].Layer = "api_auth"
+	onNode := func(task string, s correlator.Subject) correlator.Assessment {
+		a := victim("a", 0, 10, s)
+		a.Occurrences[0].Failed[0].Call = task
+		return a
+	}
+	next := through(0, 20)[0]
+	next.Passages[0].Call = "task prepare on n-1"
+	f("the next task on the node is", 20, onNode("task prepare on n-1", correlator.Subject{Kind: correlator.SubjectNode, IDs: []string{"n-1"}}), next)
+	f("one on another node is not", 0, onNode("task prepare on n-2", correlator.Subject{Kind: correlator.SubjectNode, IDs: []string{"n-2"}}), next)
 	f("nor is what one is not allowed", 0, denied, through(0, 20, 30, 40)...)
 	cleared := victim("a", 0, 10, component)
 	made := at(12)
@@ -92,7 +102,7 @@ func TestGone(t *testing.T) {
 func TestRefusedRequestsDoNotStayOpen(t *testing.T) {
 	f := func(name, text string, open bool) {
 		t.Helper()
-		list := incident.Group(assessments(t, text, correlator.AsOf{}), incident.Window)
+		list := incident.Group(assessments(t, text, correlator.AsOf{}), 0, incident.Window)
 		if len(list) != 1 || list[0].Open != open {
 			t.Errorf("%s: %s", name, told(list))
 		}
@@ -108,4 +118,30 @@ func TestRefusedRequestsDoNotStayOpen(t *testing.T) {
 	f("three others get through", refused+other(1)+other(2)+other(3), false)
 	f("two others get through", refused+other(1)+other(2), true)
 	f("nobody asks again for long", refused+"10:30:00 cli info | hello\n", false)
+}
+
+// Allocations that fail of one node after the other are an open incident, until one on that node gets through.
+func TestAFailingNodeStaysOpen(t *testing.T) {
+	fails := func(minute int, id string) string {
+		return strings.ReplaceAll(fmt.Sprintf(`
+10:%02d:00 provisioner allocation.state allocation_id=ID to=requested
+10:%02d:01 provisioner node.assigned allocation_id=ID node_id=n-1
+10:%02d:01 provisioner task.state allocation_id=ID task_id=k-ID node_id=n-1 type=prepare to=queued
+10:%02d:02 node-agent error resource.node_id=n-1 task_id=k-ID | task prepare: write work.json: no space left on device
+10:%02d:02 provisioner task.state allocation_id=ID task_id=k-ID node_id=n-1 type=prepare to=failed
+10:%02d:03 provisioner allocation.state allocation_id=ID from=provisioning to=failed
+10:%02d:04 provisioner node.unassigned allocation_id=ID node_id=n-1
+`, minute, minute, minute, minute, minute, minute, minute), "ID", id)
+	}
+	well := strings.NewReplacer("to=failed", "to=succeeded", "error resource", "info resource", "no space left on device", "done").Replace(strings.Replace(fails(6, "a-9"), "from=provisioning to=failed", "from=provisioning to=active", 1))
+	f := func(name, text string, open bool) {
+		t.Helper()
+		list := incident.Group(assessments(t, text, correlator.AsOf{}), 0, incident.Window)
+		if len(list) != 1 || list[0].Open != open || list[0].Layer != "node" {
+			t.Errorf("%s: %s", name, told(list))
+		}
+	}
+	f("two failed of it", fails(1, "a-1")+fails(3, "a-2"), true)
+	f("the third got through", fails(1, "a-1")+fails(3, "a-2")+well, false)
+	f("nobody has it for long", fails(1, "a-1")+fails(3, "a-2")+"10:30:00 cli info | hello\n", false)
 }

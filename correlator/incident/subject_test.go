@@ -28,7 +28,7 @@ func TestOnePartyOfTwoNames(t *testing.T) {
 	}
 	f := func(name, want string, all ...correlator.Assessment) {
 		t.Helper()
-		got := told(incident.Group(all, incident.Window))
+		got := told(incident.Group(all, 0, incident.Window))
 		if d := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got)); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}

@@ -125,7 +125,7 @@ func (m *metrics) count(s *Service) {
 		}
 		m.stuck.add(state, known(m.layers, one.Layer))
 	}
-	for _, in := range incident.Group(notable, incident.Window) {
+	for _, in := range incident.Group(notable, s.now().UnixNano(), incident.Window) {
 		if in.Open {
 			m.incident.add(known(m.layers, in.Layer))
 		}

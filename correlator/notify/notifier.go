@@ -85,7 +85,7 @@ func (n *Notifier) look(ctx context.Context) {
 	}
 	n.result("store", nil)
 	var all []incident.Incident
-	for _, in := range incident.Group(list, incident.Window) {
+	for _, in := range incident.Group(list, n.now().UnixNano(), incident.Window) {
 		if len(in.Victims) >= n.cfg.Victims {
 			all = append(all, in)
 		}
