@@ -1,6 +1,7 @@
 package correlator
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -10,7 +11,7 @@ import (
 func (j *judgement) fault(k cause) Fault {
 	f := Fault{
 		Layer: k.ev.Layer, Mechanism: k.ev.Mechanism, Confidence: k.ev.confidence(), Onset: Time(k.ev.Onset), Rule: k.ev.Rule,
-		Summary: k.ev.Summary, Evidence: refs(signsLast(k.ev.Records)), Symptoms: []string{}, Contradicting: refs(k.ev.Against),
+		Summary: k.ev.Summary, Evidence: refs(tellingFirst(k.ev.Records, j.c.ID)), Symptoms: []string{}, Contradicting: refs(k.ev.Against),
 		NextCheck: k.ev.NextCheck, SafeAction: k.ev.SafeAction, Owner: j.c.Profile.Owners[k.ev.Layer],
 	}
 	if f.Confidence == High && oneSided(k.ev) {
@@ -48,18 +49,20 @@ func (j *judgement) fault(k cause) Fault {
 	return f
 }
 
-// signsLast puts signs of life after what tells: who reads the first few reads those.
-func signsLast(records []*Event) []*Event {
-	out := slices.Clone(records)
-	slices.SortStableFunc(out, func(a, b *Event) int {
-		switch beatsA, beatsB := a.Is(semconv.EventHeartbeat), b.Is(semconv.EventHeartbeat); {
-		case beatsA == beatsB:
-			return 0
-		case beatsA:
+// tellingFirst puts signs of life after what tells: who reads the first few reads those. Where there are more than an answer holds, the
+// allocation's own come before what fifty others met of the same cause.
+func tellingFirst(records []*Event, allocation string) []*Event {
+	out, many := slices.Clone(records), len(records) > maxRefs
+	rank := func(e *Event) int {
+		switch {
+		case e.Is(semconv.EventHeartbeat):
+			return 2
+		case many && e.Allocation != allocation:
 			return 1
 		}
-		return -1
-	})
+		return 0
+	}
+	slices.SortStableFunc(out, func(a, b *Event) int { return cmp.Compare(rank(a), rank(b)) })
 	return out
 }
 
