@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner faultline-lab
 export CGO_ENABLED := 0
 
-.PHONY: page dashboards truth lab-matrix lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-requests bench-durability bench-provisioner bench-dashboards examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
+.PHONY: loki page dashboards truth lab-matrix lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-requests bench-durability bench-provisioner bench-dashboards examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -75,6 +75,9 @@ lint: ## go vet, golangci-lint (imports by depguard), formatting
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(PAGE)/node_modules/.package-lock.json $(GRAFANA)/node_modules/.package-lock.json && \
 	  (cd $(PAGE) && npm run --silent lint) && cd $(GRAFANA) && npm run --silent lint; \
 	else echo "SKIPPED: no npm; the page and the dashboards are NOT linted"; fi
+
+loki: ## Loki, for the tests and benchmarks that need one: built once, some minutes, kept in the user's cache
+	$(GO) run ./internal/lokitest/build
 
 scenarios: ## the scoreboard: every story in every variant, beside four naive heuristics
 	FAULTLINE_SCOREBOARD=1 $(GO) test -count=1 -v -run TestScoreboard ./correlator

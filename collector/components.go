@@ -2,6 +2,8 @@ package collector
 
 import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/exporter/fileexporter"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/basicauthextension"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/bearertokenauthextension"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/healthcheckextension"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/pprofextension"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage"
@@ -24,6 +26,7 @@ import (
 	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 
 	"github.com/faultline-io/faultline/collector/clickhouseexporter"
+	"github.com/faultline-io/faultline/collector/lokiexporter"
 	"github.com/faultline-io/faultline/collector/queuestorage"
 	"github.com/faultline-io/faultline/processors/identityprocessor"
 )
@@ -55,12 +58,15 @@ func Components() (f otelcol.Factories, err error) {
 		clickhouseexporter.NewFactory(),
 		debugexporter.NewFactory(),
 		fileexporter.NewFactory(),
+		lokiexporter.NewFactory(),
 		nopexporter.NewFactory(),
 		otlphttpexporter.NewFactory(),
 	); err != nil {
 		return f, err
 	}
 	f.Extensions, err = otelcol.MakeFactoryMap[extension.Factory](
+		basicauthextension.NewFactory(),
+		bearertokenauthextension.NewFactory(),
 		filestorage.NewFactory(),
 		healthcheckextension.NewFactory(),
 		pprofextension.NewFactory(),

@@ -30,7 +30,7 @@ func (d *Decoder) Logs(ld plog.Logs, yield func(*record.Record) bool) {
 		resource, stamped := d.attributes(rl.Resource().Attributes(), nil)
 		service, _ := resource.Get(semconv.ServiceName)
 		for _, sl := range rl.ScopeLogs().All() {
-			scope := d.text(sl.Scope().Name())
+			scope := d.Text(sl.Scope().Name())
 			for _, lr := range sl.LogRecords().All() {
 				r := d.log(lr, stamped)
 				r.Service, r.Resource, r.Scope = service, resource, scope
@@ -48,7 +48,7 @@ func (d *Decoder) Spans(td ptrace.Traces, yield func(*record.Record) bool) {
 		resource, stamped := d.attributes(rs.Resource().Attributes(), nil)
 		service, _ := resource.Get(semconv.ServiceName)
 		for _, ss := range rs.ScopeSpans().All() {
-			scope := d.text(ss.Scope().Name())
+			scope := d.Text(ss.Scope().Name())
 			for _, sp := range ss.Spans().All() {
 				r := d.span(sp, stamped)
 				r.Service, r.Resource, r.Scope = service, resource, scope
@@ -62,9 +62,9 @@ func (d *Decoder) Spans(td ptrace.Traces, yield func(*record.Record) bool) {
 
 func (d *Decoder) log(lr plog.LogRecord, stamped record.Attrs) *record.Record {
 	r := &record.Record{
-		Signal: record.Log, Time: d.nanos(lr.Timestamp()), Observed: d.nanos(lr.ObservedTimestamp()),
-		Severity: int(lr.SeverityNumber()), SeverityText: d.text(lr.SeverityText()), Body: kubeobject.WithholdText(d.value(lr.Body())),
-		Name: d.text(lr.EventName()),
+		Signal: record.Log, Time: d.Nanos(lr.Timestamp()), Observed: d.Nanos(lr.ObservedTimestamp()),
+		Severity: int(lr.SeverityNumber()), SeverityText: d.Text(lr.SeverityText()), Body: kubeobject.WithholdText(d.Value(lr.Body())),
+		Name: d.Text(lr.EventName()),
 	}
 	r.Attrs, r.Stamped = d.attributes(lr.Attributes(), stamped)
 	if domain, _ := r.Attrs.Get(eventDomain); r.Name == "" && domain != kubernetes {
@@ -77,15 +77,15 @@ func (d *Decoder) log(lr plog.LogRecord, stamped record.Attrs) *record.Record {
 		r.SpanID = id.String()
 	}
 	if r.Severity == 0 {
-		r.Severity = severityOf(r.SeverityText)
+		r.Severity = SeverityNumber(r.SeverityText)
 	}
 	return settle(r)
 }
 
 func (d *Decoder) span(sp ptrace.Span, stamped record.Attrs) *record.Record {
 	r := &record.Record{
-		Signal: record.Span, Time: d.nanos(sp.StartTimestamp()), End: d.nanos(sp.EndTimestamp()), Name: d.text(sp.Name()),
-		SpanKind: kindNames[sp.Kind()], Status: statusNames[sp.Status().Code()], StatusMessage: d.text(sp.Status().Message()),
+		Signal: record.Span, Time: d.Nanos(sp.StartTimestamp()), End: d.Nanos(sp.EndTimestamp()), Name: d.Text(sp.Name()),
+		SpanKind: kindNames[sp.Kind()], Status: statusNames[sp.Status().Code()], StatusMessage: d.Text(sp.Status().Message()),
 	}
 	r.Attrs, r.Stamped = d.attributes(sp.Attributes(), stamped)
 	if id := sp.TraceID(); !id.IsEmpty() {
@@ -99,7 +99,7 @@ func (d *Decoder) span(sp ptrace.Span, stamped record.Attrs) *record.Record {
 	}
 	for _, e := range sp.Events().All() {
 		attrs, _ := d.attributes(e.Attributes(), nil)
-		r.Events = append(r.Events, record.SpanEvent{Time: d.nanos(e.Timestamp()), Name: d.text(e.Name()), Attrs: attrs})
+		r.Events = append(r.Events, record.SpanEvent{Time: d.Nanos(e.Timestamp()), Name: d.Text(e.Name()), Attrs: attrs})
 	}
 	if sp.Status().Code() == ptrace.StatusCodeError {
 		r.Severity = int(plog.SeverityNumberError)
@@ -136,9 +136,9 @@ func (d *Decoder) attributes(m pcommon.Map, inherited record.Attrs) (own, stampe
 			if len(stamped) == len(inherited) { // the first of its own: what it inherits stays the resource's
 				stamped = append(make(record.Attrs, 0, len(inherited)+usualStamps), inherited...)
 			}
-			stamped = append(stamped, record.Attr{Key: d.text(k), Value: d.value(v)})
+			stamped = append(stamped, record.Attr{Key: d.Text(k), Value: d.Value(v)})
 		default:
-			own = append(own, record.Attr{Key: d.text(k), Value: d.value(v)})
+			own = append(own, record.Attr{Key: d.Text(k), Value: d.Value(v)})
 		}
 	}
 	if len(own) == 0 {
@@ -167,8 +167,8 @@ var kindNames = map[ptrace.SpanKind]string{
 
 var statusNames = map[ptrace.StatusCode]string{ptrace.StatusCodeOk: "ok", ptrace.StatusCodeError: "error"}
 
-// severityOf reads the usual names where the number is missing.
-func severityOf(name string) int {
+// SeverityNumber reads the usual names of severities, for where the number is missing; 0 is none of them.
+func SeverityNumber(name string) int {
 	switch strings.ToLower(name) {
 	case "trace":
 		return 1

@@ -38,14 +38,16 @@ func Text(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-func (d *Decoder) nanos(t pcommon.Timestamp) int64 {
+// Nanos is Nanos, and counts.
+func (d *Decoder) Nanos(t pcommon.Timestamp) int64 {
 	if t > math.MaxInt64 {
 		d.Times++
 	}
 	return Nanos(t)
 }
 
-func (d *Decoder) text(s string) string {
+// Text is Text, and counts.
+func (d *Decoder) Text(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
@@ -53,11 +55,11 @@ func (d *Decoder) text(s string) string {
 	return Text(s)
 }
 
-// value is a value as text: lists and maps as JSON, bytes in base64.
-func (d *Decoder) value(v pcommon.Value) string {
+// Value is a value as text: lists and maps as JSON, bytes in base64.
+func (d *Decoder) Value(v pcommon.Value) string {
 	switch v.Type() {
 	case pcommon.ValueTypeStr:
-		return d.text(v.Str())
+		return d.Text(v.Str())
 	case pcommon.ValueTypeMap, pcommon.ValueTypeSlice:
 		numbers := d.Numbers
 		if d.look(v); d.Numbers > numbers {

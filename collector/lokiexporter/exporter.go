@@ -1,0 +1,116 @@
+package lokiexporter
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.uber.org/zap"
+)
+
+// lokiExporter turns OTLP into pushes and sees each through.
+type lokiExporter struct {
+	cfg     *Config
+	set     exporter.Settings
+	log     *zap.Logger
+	metrics *metrics
+	client  *client
+	batches sync.Pool
+	taken   atomic.Int64 // pushes that Loki took whole
+	poison  *suspects
+}
+
+func newExporter(cfg *Config, set exporter.Settings) (*lokiExporter, error) {
+	m, err := newMetrics(set.TelemetrySettings)
+	if err != nil {
+		return nil, err
+	}
+	return &lokiExporter{cfg: cfg, set: set, log: set.Logger, metrics: m, poison: newSuspects(),
+		batches: sync.Pool{New: func() any { return newBatch(cfg) }}}, nil
+}
+
+// start never waits for Loki and does not fail because it is down.
+func (e *lokiExporter) start(ctx context.Context, host component.Host) (err error) {
+	agent := fmt.Sprintf("%s/%s", e.set.BuildInfo.Command, e.set.BuildInfo.Version)
+	e.client, err = newClient(ctx, e.cfg, host, e.set.TelemetrySettings, agent)
+	return err
+}
+
+func (e *lokiExporter) shutdown(context.Context) error {
+	if e.client != nil {
+		e.client.http.CloseIdleConnections()
+	}
+	return nil
+}
+
+// throttledAtMost is how many pushes may be throttled before the rest of a batch waits, too: one may be a stream that is over
+// a rate of its own, the next one says that it is the tenant.
+const throttledAtMost = 2
+
+// consume sends all records. Its error carries those that are to be sent again.
+func (e *lokiExporter) consume(ctx context.Context, ld plog.Logs) error {
+	b := e.batches.Get().(*batch)
+	defer e.batches.Put(b)
+	b.reset()
+	b.add(ld)
+	d := &delivery{exporter: e, batch: b, done: make([]bool, b.records)}
+	var first error
+	failures := 0
+	for _, p := range b.pushes() {
+		err := d.deliver(ctx, p)
+		if err == nil {
+			continue
+		}
+		if failures++; first == nil {
+			first = err
+		}
+		if !isThrottled(err) || failures == throttledAtMost {
+			break
+		}
+	}
+	if first == nil {
+		e.metrics.cut(ctx, b.clipped)
+		return nil
+	}
+	if d.delivered == 0 {
+		return first
+	}
+	return consumererror.NewLogs(first, rest(ld, d.done))
+}
+
+// rest is what is not done yet.
+func rest(ld plog.Logs, done []bool) plog.Logs {
+	out := plog.NewLogs()
+	ld.CopyTo(out)
+	i := -1
+	out.ResourceLogs().RemoveIf(func(rl plog.ResourceLogs) bool {
+		rl.ScopeLogs().RemoveIf(func(sl plog.ScopeLogs) bool {
+			sl.LogRecords().RemoveIf(func(plog.LogRecord) bool { i++; return done[i] })
+			return sl.LogRecords().Len() == 0
+		})
+		return rl.ScopeLogs().Len() == 0
+	})
+	return out
+}
+
+// delivery is one batch on its way.
+type delivery struct {
+	exporter  *lokiExporter
+	batch     *batch
+	done      []bool // by record: Loki has it, or will never take it
+	delivered int
+}
+
+func (d *delivery) finish(p push) {
+	for _, one := range p {
+		for _, e := range one.entries {
+			d.done[e.record] = true
+			d.delivered++
+		}
+	}
+}
