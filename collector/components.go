@@ -27,6 +27,7 @@ import (
 
 	"github.com/faultline-io/faultline/collector/clickhouseexporter"
 	"github.com/faultline-io/faultline/collector/lokiexporter"
+	"github.com/faultline-io/faultline/collector/lokireceiver"
 	"github.com/faultline-io/faultline/collector/queuestorage"
 	"github.com/faultline-io/faultline/processors/identityprocessor"
 )
@@ -42,6 +43,7 @@ func Components() (f otelcol.Factories, err error) {
 		otlpreceiver.NewFactory(),
 		filelogreceiver.NewFactory(),
 		journaldreceiver.NewFactory(),
+		lokireceiver.NewFactory(),
 	); err != nil {
 		return f, err
 	}

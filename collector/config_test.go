@@ -17,9 +17,10 @@ func TestShippedConfigurations(t *testing.T) {
 	t.Setenv("FAULTLINE_DATA", t.TempDir())
 	t.Setenv("FAULTLINE_GATEWAY", "http://127.0.0.1:4318")
 	t.Setenv("FAULTLINE_NODES", t.TempDir())
+	t.Setenv("FAULTLINE_LOKI", "http://127.0.0.1:3100")
 	t.Setenv("FAULTLINE_NODE_ID", "n-1")
 	t.Setenv("FAULTLINE_NODE_INSTANCE_ID", "i-1")
-	alone := map[string][]string{"record": {"embedded:lab", "embedded:record"}, "nodes": {"embedded:agent", "embedded:nodes"}} // they lie over another
+	alone := map[string][]string{"record": {"embedded:lab", "embedded:record"}, "nodes": {"embedded:agent", "embedded:nodes"}, "loki": {"embedded:lab", "embedded:loki"}} // they lie over another
 	for _, name := range configNames() {
 		t.Run(name, func(t *testing.T) {
 			uris := alone[name]
@@ -69,7 +70,7 @@ func TestShippedQueuesLoseNothing(t *testing.T) {
 			}
 		}
 	}
-	if queues != 2 {
+	if queues != 3 {
 		t.Errorf("%d queues", queues)
 	}
 }

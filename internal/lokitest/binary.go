@@ -23,7 +23,7 @@ const (
 )
 
 // BinaryVariable names a Loki to use instead of the one in the cache.
-const BinaryVariable = "FAULTLINE_LOKI"
+const BinaryVariable = "FAULTLINE_LOKI_BINARY"
 
 // ErrAbsent is the error of a machine where Loki was not built.
 var ErrAbsent = errors.New("Loki " + Version + " is not built on this machine (make loki: minutes, once)") //nolint:staticcheck // a name
