@@ -7,7 +7,7 @@ DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner faultline-lab
 export CGO_ENABLED := 0
 
-.PHONY: loki page dashboards truth lab-matrix lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-requests bench-durability bench-provisioner bench-dashboards examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
+.PHONY: loki soak-loki bench-loki lab-alerts page dashboards truth lab-matrix lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-requests bench-durability bench-provisioner bench-dashboards examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -114,6 +114,12 @@ bench-ingest: bin/faultline ## a record's way through a whole Collector into the
 bench-durability: bin/faultline-collector ## 200 kills under load, an outage of six minutes at ten times the hour's rate, a loss of power
 	FAULTLINE_KILLS=200 FAULTLINE_OUTAGE=1800000 FAULTLINE_COLLECTOR_BINARY=$(CURDIR)/bin/faultline-collector \
 	  $(GO) test -count=1 -v -timeout 90m -run 'TestKilledAtRandom|TestLongOutage|TestLossOfPower|TestDisk' ./collector
+
+bench-loki: build loki ## the way to Loki beside otlp_http, and what Loki reads for one allocation; ten minutes
+	bin/faultline-lab bench loki
+
+soak-loki: loki ## the way to Loki with 20 kills and half an hour without Loki: every line once
+	FAULTLINE_KILLS=20 FAULTLINE_LOKI_AWAY=30m $(GO) test -count=1 -v -timeout 90m -run TestLokiKilledAtRandom ./collector
 
 bench-provisioner: ## 2,000 allocations at once on SQLite and 10,000 on PostgreSQL, 500 kills of each, what telemetry adds to a move
 	$(GO) run ./soak/bench $(ARGS)

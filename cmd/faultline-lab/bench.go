@@ -26,7 +26,7 @@ func benchCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&b.verdicts, "verdicts", 200, "verdicts to wait for, one after the other")
 	cmd.Flags().IntVar(&b.records, "records", 100_000, "records to send through the Collector")
-	cmd.AddCommand(benchStoreCommand(), benchReadCommand(), benchStreamsCommand())
+	cmd.AddCommand(benchStoreCommand(), benchReadCommand(), benchStreamsCommand(), benchLokiCommand())
 	return cmd
 }
 

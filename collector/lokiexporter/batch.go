@@ -14,7 +14,7 @@ import (
 	"github.com/faultline-io/faultline/internal/record"
 )
 
-// entry is where an encoded entry lies in the batch.
+// entry is where an encoded entry lies in its stream.
 type entry struct {
 	time     int64
 	record   int32 // in document order
@@ -25,6 +25,8 @@ type entry struct {
 type stream struct {
 	labels  string
 	entries []entry
+	data    []byte // the entries as they came, one behind the other
+	sorted  bool   // so that they lie in the order of their times
 }
 
 // batch turns log records into encoded entries, by stream. It is used again and again, by one at a time: its buffers stay.
@@ -34,11 +36,10 @@ type batch struct {
 	selector *selector
 	now      func() time.Time
 
-	arena   []byte // the entries, one behind the other
-	scratch []byte
 	body    []byte // of the push under way
 	streams map[string]*stream
 	order   []*stream
+	spare   []*stream // of earlier batches, for their buffers
 
 	decoder  otlp.Decoder
 	resource shared // what the records of the resource under way have in common
@@ -66,10 +67,15 @@ func newBatch(cfg *Config) *batch {
 }
 
 func (b *batch) reset() {
-	b.arena, b.order, b.records, b.decoder = b.arena[:0], b.order[:0], 0, otlp.Decoder{}
+	b.spare = append(b.spare, b.order...)
+	b.spare = b.spare[:min(len(b.spare), maxSpare)]
+	b.order, b.records, b.decoder = b.order[:0], 0, otlp.Decoder{}
 	clear(b.streams)
 	clear(b.clipped)
 }
+
+// maxSpare is how many streams' buffers are kept for the next batch.
+const maxSpare = 256
 
 // add encodes all records, in document order, and brings each stream's entries into the order of their times.
 func (b *batch) add(ld plog.Logs) {
@@ -86,7 +92,7 @@ func (b *batch) add(ld plog.Logs) {
 		}
 	}
 	for _, s := range b.order {
-		if !slices.IsSortedFunc(s.entries, byTime) {
+		if s.sorted = slices.IsSortedFunc(s.entries, byTime); !s.sorted {
 			slices.SortStableFunc(s.entries, byTime)
 		}
 	}
@@ -126,18 +132,19 @@ func (b *batch) record(lr plog.LogRecord) {
 	}
 	b.metadata(lr)
 
-	to := b.scratch[:0]
+	metadata, shared := b.joined()
+	size := sizeOfTime(e.time) + sizeOfText(line) + metadata.encoded() + len(shared)
+	s := b.stream(severityOf(lr))
+	e.from = len(s.data)
+	to := protowire.AppendTag(s.data, streamEntries, protowire.BytesType)
+	to = protowire.AppendVarint(to, uint64(size)) //nolint:gosec // a size
 	to = protowire.AppendTag(to, entryTimestamp, protowire.BytesType)
 	to = appendTime(to, e.time)
 	to = appendText(to, entryLine, line)
-	to = b.appendMetadata(to)
-	b.scratch = to
-
-	e.from = len(b.arena)
-	b.arena = protowire.AppendTag(b.arena, streamEntries, protowire.BytesType)
-	b.arena = protowire.AppendBytes(b.arena, to)
-	e.to = len(b.arena)
-	s := b.stream(severityOf(lr))
+	to = metadata.append(to)
+	to = append(to, shared...)
+	s.data = to
+	e.to = len(s.data)
 	s.entries = append(s.entries, e)
 }
 
@@ -173,19 +180,19 @@ func (b *batch) metadata(lr plog.LogRecord) {
 	p.once()
 }
 
-// appendMetadata writes the record's own metadata and that of its resource, of which a name that the record says, too, is left out.
-func (b *batch) appendMetadata(to []byte) []byte {
+// joined are the record's own metadata and, encoded already, those of its resource, of which a name that the record says, too, is left out.
+func (b *batch) joined() (*pairs, []byte) {
 	of := &b.resource.pairs
 	fits := len(b.own.list)+len(of.list) <= b.cfg.MaxMetadataEntries && b.own.size+of.size <= b.cfg.MaxMetadataBytes
 	if fits && !slices.ContainsFunc(of.list, func(one pair) bool { return b.own.has(one.name) }) {
-		return append(b.own.append(to), b.resource.encoded...)
+		return &b.own, b.resource.encoded
 	}
 	b.merged.reset()
 	b.merged.list = append(append(b.merged.list, b.own.list...), of.list...)
 	b.merged.size = b.own.size + of.size
 	b.merged.once()
 	b.clipped[clippedMetadata] += b.merged.fit(b.cfg.MaxMetadataEntries, b.cfg.MaxMetadataBytes)
-	return b.merged.append(to)
+	return &b.merged, nil
 }
 
 // stream is the one of the resource under way and a severity.
@@ -196,7 +203,12 @@ func (b *batch) stream(severity int) *stream {
 	labels := b.selector.text(b.resource.labels, severities[severity])
 	s := b.streams[labels]
 	if s == nil {
-		s = &stream{labels: labels}
+		if n := len(b.spare); n > 0 {
+			s, b.spare = b.spare[n-1], b.spare[:n-1]
+		} else {
+			s = new(stream)
+		}
+		s.labels, s.entries, s.data = labels, s.entries[:0], s.data[:0]
 		b.streams[labels] = s
 		b.order = append(b.order, s)
 	}

@@ -3,7 +3,6 @@ package lokiexporter
 import (
 	"context"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"go.opentelemetry.io/collector/component"
@@ -20,7 +19,7 @@ type lokiExporter struct {
 	log     *zap.Logger
 	metrics *metrics
 	client  *client
-	batches sync.Pool
+	batches chan *batch  // whose buffers are used again
 	taken   atomic.Int64 // pushes that Loki took whole
 	poison  *suspects
 }
@@ -31,7 +30,7 @@ func newExporter(cfg *Config, set exporter.Settings) (*lokiExporter, error) {
 		return nil, err
 	}
 	return &lokiExporter{cfg: cfg, set: set, log: set.Logger, metrics: m, poison: newSuspects(),
-		batches: sync.Pool{New: func() any { return newBatch(cfg) }}}, nil
+		batches: make(chan *batch, keptBatches)}, nil
 }
 
 // start never waits for Loki and does not fail because it is down.
@@ -54,9 +53,8 @@ const throttledAtMost = 2
 
 // consume sends all records. Its error carries those that are to be sent again.
 func (e *lokiExporter) consume(ctx context.Context, ld plog.Logs) error {
-	b := e.batches.Get().(*batch)
-	defer e.batches.Put(b)
-	b.reset()
+	b := e.batch()
+	defer e.giveBack(b)
 	b.add(ld)
 	d := &delivery{exporter: e, batch: b, done: make([]bool, b.records)}
 	var first error
@@ -81,6 +79,27 @@ func (e *lokiExporter) consume(ctx context.Context, ld plog.Logs) error {
 		return first
 	}
 	return consumererror.NewLogs(first, rest(ld, d.done))
+}
+
+// keptBatches is how many are kept: a consumer of the queue has one at a time.
+const keptBatches = 4
+
+// batch is an empty one.
+func (e *lokiExporter) batch() *batch {
+	select {
+	case b := <-e.batches:
+		b.reset()
+		return b
+	default:
+		return newBatch(e.cfg)
+	}
+}
+
+func (e *lokiExporter) giveBack(b *batch) {
+	select {
+	case e.batches <- b:
+	default:
+	}
 }
 
 // rest is what is not done yet.

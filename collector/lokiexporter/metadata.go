@@ -114,6 +114,14 @@ func (p *pairs) append(to []byte) []byte {
 	return to
 }
 
+// encoded is their size as append writes them.
+func (p *pairs) encoded() (n int) {
+	for _, one := range p.list {
+		n += 1 + protowire.SizeBytes(sizeOfText(one.name)+sizeOfText(one.value))
+	}
+	return n
+}
+
 // Fields of the messages in push.proto of github.com/grafana/loki/pkg/push.
 const (
 	requestStreams = 1
@@ -129,6 +137,12 @@ const (
 )
 
 func (p pair) append(to []byte) []byte {
+	if size := sizeOfText(p.name) + sizeOfText(p.value); size < 1<<7 { // as nearly all: every length is one byte
+		to = append(to, entryMetadata<<3|byte(protowire.BytesType), byte(size), pairName<<3|byte(protowire.BytesType), byte(len(p.name)))
+		to = append(to, p.name...)
+		to = append(to, pairValue<<3|byte(protowire.BytesType), byte(len(p.value)))
+		return append(to, p.value...)
+	}
 	to = protowire.AppendTag(to, entryMetadata, protowire.BytesType)
 	to = protowire.AppendVarint(to, uint64(sizeOfText(p.name)+sizeOfText(p.value)))
 	to = appendText(to, pairName, p.name)

@@ -1,10 +1,6 @@
 package lokiexporter
 
-import (
-	"encoding/binary"
-
-	"google.golang.org/protobuf/encoding/protowire"
-)
+import "google.golang.org/protobuf/encoding/protowire"
 
 // push is what one request carries: entries of one stream, or of several.
 type push []part
@@ -78,8 +74,12 @@ func (b *batch) encode(p push) []byte {
 		to = protowire.AppendTag(to, requestStreams, protowire.BytesType)
 		to = protowire.AppendVarint(to, uint64(size))
 		to = appendText(to, streamLabels, one.stream.labels)
+		if one.stream.sorted {
+			to = append(to, one.stream.data[one.entries[0].from:one.entries[len(one.entries)-1].to]...)
+			continue
+		}
 		for _, e := range one.entries {
-			to = append(to, b.arena[e.from:e.to]...)
+			to = append(to, one.stream.data[e.from:e.to]...)
 		}
 	}
 	b.body = to
@@ -88,11 +88,16 @@ func (b *batch) encode(p push) []byte {
 
 // appendTime writes a google.protobuf.Timestamp. Times before 1970 do not occur: OTLP has none.
 func appendTime(to []byte, nanos int64) []byte {
-	var one [2 * (1 + binary.MaxVarintLen64)]byte
-	said := one[:0]
-	said = protowire.AppendTag(said, timeSeconds, protowire.VarintType)
-	said = protowire.AppendVarint(said, uint64(nanos/1e9))
-	said = protowire.AppendTag(said, timeNanos, protowire.VarintType)
-	said = protowire.AppendVarint(said, uint64(nanos%1e9))
-	return protowire.AppendBytes(to, said)
+	seconds, rest := uint64(nanos/1e9), uint64(nanos%1e9) //nolint:gosec // not negative
+	to = protowire.AppendVarint(to, uint64(2+protowire.SizeVarint(seconds)+protowire.SizeVarint(rest)))
+	to = protowire.AppendTag(to, timeSeconds, protowire.VarintType)
+	to = protowire.AppendVarint(to, seconds)
+	to = protowire.AppendTag(to, timeNanos, protowire.VarintType)
+	return protowire.AppendVarint(to, rest)
+}
+
+// sizeOfTime is the size of a Timestamp with its tag.
+func sizeOfTime(nanos int64) int {
+	seconds, rest := uint64(nanos/1e9), uint64(nanos%1e9) //nolint:gosec // not negative
+	return 1 + protowire.SizeBytes(2+protowire.SizeVarint(seconds)+protowire.SizeVarint(rest))
 }

@@ -3,11 +3,13 @@ package lokitest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -78,6 +80,24 @@ func (s *Server) Streams(ctx context.Context, from, to time.Time) ([]map[string]
 	return answer.Data, nil
 }
 
+// For is the same server as a tenant sees it.
+func (s *Server) For(tenant string) *Server { return &Server{URL: s.URL, tenant: tenant} }
+
+// CPU is what the server has used of processors.
+func (s *Server) CPU(ctx context.Context) (time.Duration, error) {
+	text, err := s.get(ctx, "/metrics")
+	if err != nil {
+		return 0, fmt.Errorf("read Loki's metrics: %w", err)
+	}
+	for l := range strings.Lines(string(text)) {
+		if v, ok := strings.CutPrefix(l, "process_cpu_seconds_total "); ok {
+			seconds, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+			return time.Duration(seconds * float64(time.Second)), err
+		}
+	}
+	return 0, errors.New("read Loki's metrics: no process_cpu_seconds_total")
+}
+
 func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
 func (s *Server) read(ctx context.Context, path string, to any) error {
@@ -93,7 +113,9 @@ func (s *Server) get(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("X-Scope-OrgID", "fake")
+	if s.tenant != "" {
+		req.Header.Set("X-Scope-OrgID", s.tenant)
+	}
 	r, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, err

@@ -20,6 +20,7 @@ import (
 type Server struct {
 	URL string
 
+	tenant      string
 	dir, binary string
 	keeper      *exec.Cmd
 	alive       io.Closer // the keeper reads it; when it ends, so does the server
@@ -31,7 +32,7 @@ cat >/dev/null; kill -KILL $server; wait $server`
 
 // config of a Loki that is ready at once. Limits are its defaults, those of a production server.
 const config = `auth_enabled: %t
-server: {http_listen_address: 127.0.0.1, http_listen_port: %s, grpc_listen_address: 127.0.0.1, grpc_listen_port: %s, log_level: warn}
+server: {http_listen_address: 127.0.0.1, http_listen_port: %s, grpc_listen_address: 127.0.0.1, grpc_listen_port: %s, grpc_server_max_recv_msg_size: 104857600, log_level: warn}
 common:
   instance_addr: 127.0.0.1
   path_prefix: %[4]s/data
@@ -52,6 +53,11 @@ limits_config:
 type Settings struct {
 	Tenants bool     // auth_enabled: X-Scope-OrgID is asked for
 	Limits  []string // lines of limits_config
+}
+
+// NoRates are limits under which nobody who sends as fast as he can is told to wait.
+func NoRates() []string {
+	return []string{"ingestion_rate_mb: 1000", "ingestion_burst_size_mb: 2000", "per_stream_rate_limit: 1GB", "per_stream_rate_limit_burst: 2GB", "max_query_series: 10000"}
 }
 
 // Start runs a server for a test. Where there is none, the test is skipped.
