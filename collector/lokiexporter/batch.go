@@ -67,15 +67,21 @@ func newBatch(cfg *Config) *batch {
 }
 
 func (b *batch) reset() {
-	b.spare = append(b.spare, b.order...)
-	b.spare = b.spare[:min(len(b.spare), maxSpare)]
+	for _, s := range b.order {
+		if len(b.spare) < maxSpare && cap(s.data) <= maxSpareBytes {
+			b.spare = append(b.spare, s)
+		}
+	}
 	b.order, b.records, b.decoder = b.order[:0], 0, otlp.Decoder{}
 	clear(b.streams)
 	clear(b.clipped)
 }
 
-// maxSpare is how many streams' buffers are kept for the next batch.
-const maxSpare = 256
+// Buffers that are kept for the next batch: so many, and none that grew larger than this.
+const (
+	maxSpare      = 256
+	maxSpareBytes = 4 << 20
+)
 
 // add encodes all records, in document order, and brings each stream's entries into the order of their times.
 func (b *batch) add(ld plog.Logs) {
