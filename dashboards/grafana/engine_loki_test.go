@@ -7,60 +7,16 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/faultline-io/faultline/internal/lokitest"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
-
-// lokiVariable names a Loki (3.x) to start.
-const lokiVariable = "FAULTLINE_LOKI_BINARY"
-
-const lokiConfig = `auth_enabled: false
-server: {http_listen_address: 127.0.0.1, http_listen_port: %[1]s, grpc_listen_address: 127.0.0.1, grpc_listen_port: 0, log_level: error}
-common:
-  path_prefix: %[2]s
-  replication_factor: 1
-  instance_addr: 127.0.0.1
-  ring: {kvstore: {store: inmemory}, instance_addr: 127.0.0.1}
-  storage: {filesystem: {chunks_directory: %[2]s/chunks, rules_directory: %[2]s/rules}}
-ingester: {lifecycler: {min_ready_duration: 0s, final_sleep: 0s}}
-frontend: {scheduler_dns_lookup_period: 200ms}
-frontend_worker: {dns_lookup_duration: 200ms}
-schema_config:
-  configs: [{from: 2024-01-01, store: tsdb, object_store: filesystem, schema: v13, index: {prefix: index_, period: 24h}}]
-limits_config: {allow_structured_metadata: true, reject_old_samples: false}
-analytics: {reporting_enabled: false}
-`
-
-// startLoki gives the address of a Loki of the test's own, or skips.
-func startLoki(t *testing.T) string {
-	t.Helper()
-	program := os.Getenv(lokiVariable)
-	if program == "" {
-		t.Skip("SKIPPED: " + lokiVariable + " names no Loki; the LogQL of the dashboards is NOT tested")
-	}
-	dir := t.TempDir()
-	listen := free(t)
-	file := filepath.Join(dir, "loki.yaml")
-	must(t, os.WriteFile(file, fmt.Appendf(nil, lokiConfig, listen[strings.LastIndex(listen, ":")+1:], filepath.Join(dir, "data")), 0o600))
-	cmd := exec.CommandContext(t.Context(), program, "-config.file="+file)
-	cmd.Stderr = os.Stderr
-	must(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	eventually(t, 60*time.Second, func() string { return ready(t, "http://"+listen+"/ready") })
-	return "http://" + listen
-}
 
 // push sends records as collector/lokiexporter does: four labels, identifiers as structured metadata.
 func push(t *testing.T, address string, records []*record.Record) {
@@ -109,7 +65,7 @@ func push(t *testing.T, address string, records []*record.Record) {
 
 // logQL wants lines, or series, of every query of Loki, and values of every variable.
 func logQL(t *testing.T, records []*record.Record) {
-	address := startLoki(t)
+	address := lokitest.Start(t, lokitest.Settings{}).URL
 	push(t, address, records)
 	now := time.Now()
 	w := window{now.Add(-6 * time.Hour), now, time.Minute}

@@ -31,6 +31,14 @@ func TestQueries(t *testing.T) {
 	p := newPlatform(t)
 	metrics := startPrometheus(t, map[string]*httptest.Server{"faultline-correlator": p.Server, "faultline-collector": others(t)})
 	p.settled(t)
+	if metrics != nil { // what changes before the first scrape rises from nowhere: no rate shows it
+		eventually(t, 30*time.Second, func() string {
+			if found, problem := metrics.ask(t, "faultline_fleet_verdict_changes_total", false); len(found) == 0 {
+				return "nothing is scraped yet " + problem
+			}
+			return ""
+		})
+	}
 	p.scenario(t, lateStory, 5*time.Second)
 	for _, tale := range moves {
 		time.Sleep(1200 * time.Millisecond) // the overview looks once a second, Prometheus twice
