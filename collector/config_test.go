@@ -91,7 +91,7 @@ func TestUnknownEmbeddedConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.DryRun(t.Context()); err == nil || !strings.Contains(err.Error(), "there are: agent, lab, nodes, record") {
+	if err := c.DryRun(t.Context()); err == nil || !strings.Contains(err.Error(), "there are: agent, lab, loki, nodes, record") {
 		t.Fatal(err)
 	}
 }
