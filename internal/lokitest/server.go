@@ -1,6 +1,7 @@
 package lokitest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -174,4 +175,23 @@ func (s *Server) Flush(ctx context.Context) error {
 		return fmt.Errorf("flush: %s", r.Status)
 	}
 	return nil
+}
+
+// Logged says of each text whether it stands in the server's write-ahead log: what stands there it has answered for.
+func (s *Server) Logged(texts []string) (map[string]bool, error) {
+	segments, err := filepath.Glob(filepath.Join(s.dir, "data", "wal", "*"))
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for _, path := range segments {
+		segment, err := os.ReadFile(path)
+		if err != nil {
+			continue // a folder of a checkpoint
+		}
+		for _, text := range texts {
+			out[text] = out[text] || bytes.Contains(segment, []byte(text))
+		}
+	}
+	return out, nil
 }
