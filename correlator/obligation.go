@@ -1,7 +1,13 @@
 package correlator
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // The steps of a lifecycle, each with what opens its obligation and what fulfils it; durations are kept under these names, and a
@@ -56,3 +62,194 @@ func (o *Obligation) trouble() *Trouble {
 	}
 	return t
 }
+
+// Obligations lists the steps of an allocation that began and have not ended, the deepest first. One that has
+// no budget is not listed, and a terminal allocation owes nothing.
+func (c *Case) Obligations() []*Obligation {
+	state, since, ok := c.Lifecycle.State()
+	if !ok || terminal(state) && state != semconv.Active {
+		return nil
+	}
+	b := c.Profile.Budgets()
+	var out []*Obligation
+	owe := func(o *Obligation, budget time.Duration) {
+		if by, ok := learnt(c.Durations, o.Step); ok {
+			budget, o.Learnt = by, true
+		}
+		if budget > 0 {
+			o.Deadline = o.Since + int64(budget)
+			out = append(out, o)
+		}
+	}
+	for _, a := range c.Lifecycle.Tasks {
+		switch {
+		case a.Over != nil:
+		case a.Taken == nil && a.Queued != nil:
+			owe(&Obligation{
+				Step: stepOf(stepClaim, a.Type), What: join("task", a.Task, parenthesis(a.Type), "is queued and not claimed"), Owes: semconv.LayerNodeAgent,
+				Since: a.Queued.At, Cites: []*Event{a.Queued}, Attempt: a,
+			}, b.TaskClaim)
+		case a.Taken != nil:
+			out = c.owesResult(out, a)
+		}
+	}
+	for _, o := range c.Lifecycle.Outbox {
+		if o.Last().To == semconv.Pending {
+			owe(&Obligation{
+				Step: stepPublish, What: join("outbox record", o.ID, "is not published"), Owes: semconv.LayerOutbox,
+				Since: o.Changes[0].At, Cites: o.events(),
+			}, b.Outbox)
+		}
+	}
+	if state == semconv.Active {
+		return out // what was asked for since stands in the outbox, or is a task; a job may stay unknown for ever (I14)
+	}
+	for _, j := range c.Lifecycle.Jobs {
+		out = c.owesEnd(out, j)
+	}
+	entered := c.Lifecycle.States[len(c.Lifecycle.States)-1].Event
+	owes, obligation := c.owesNext()
+	o := &Obligation{Step: stepOf(stepState, state), Owes: owes, Since: since, Cites: distinct(obligation, entered)}
+	if owe(o, b.States[state]); o.Deadline != 0 {
+		o.What = fmt.Sprintf("%s for longer than %s", state, o.Budget())
+	}
+	return out
+}
+
+// owesResult adds what the holder of a claim owes: until its lease ends, or so long after its last sign of life.
+func (c *Case) owesResult(out []*Obligation, a *Attempt) []*Obligation {
+	last := a.Taken
+	for _, s := range a.Signs {
+		last = s
+	}
+	o := &Obligation{
+		Step: stepOf(stepRun, a.Type), What: join("task", a.Task, parenthesis(a.Type), "is claimed and has no result"), Owes: semconv.LayerNodeAgent,
+		Since: last.At, Cites: []*Event{last}, Attempt: a,
+	}
+	budget := c.Profile.Budgets().TaskLease
+	if by, ok := learnt(c.Durations, o.Step); ok {
+		budget, o.Learnt = by, true
+	}
+	if budget == 0 {
+		return out
+	}
+	o.Deadline = last.At + int64(budget)
+	if at, err := record.ParseTime(last.Attr(semconv.LeaseUntil)); err == nil {
+		o.Deadline, o.Learnt = at, false // the platform's own word
+	}
+	return append(out, o)
+}
+
+// owesEnd adds a provider's job that is neither done nor called off. Unknown is no end: EDA says nothing else
+// for ever, and then it is the allocation that must get ready.
+func (c *Case) owesEnd(out []*Obligation, j *Run) []*Obligation {
+	b, last := c.Profile.Budgets(), j.Last()
+	switch strings.ToLower(last.To) {
+	case "pending", "waiting", "running", "unknown":
+	default:
+		return out
+	}
+	what := join("provider job", j.ID, "is", strings.ToLower(last.To))
+	if end := c.Lifecycle.Cancel; end != nil && end.At > j.Changes[0].At && b.Cancel > 0 && !strings.EqualFold(last.To, "unknown") {
+		out = append(out, &Obligation{
+			Step: stepCancel, What: what + " though its end was asked for", Owes: semconv.LayerProvider,
+			Since: end.At, Deadline: end.At + int64(b.Cancel), Cites: append([]*Event{end}, j.events()...),
+		})
+	}
+	o := &Obligation{Step: stepOf(stepJob, j.Operation), What: what, Owes: semconv.LayerProvider, Since: j.Changes[0].At, Cites: j.events()}
+	budget := b.Provider
+	if by, ok := learnt(c.Durations, o.Step); ok && !strings.EqualFold(last.To, "unknown") {
+		budget, o.Learnt = by, true
+	}
+	if budget == 0 {
+		return out
+	}
+	o.Deadline = o.Since + int64(budget)
+	return append(out, o)
+}
+
+// overdueTroubles is the deepest obligation whose time is over. A step is overdue only if the party that owes
+// it, or its layer, was seen after the deadline; otherwise nobody can tell: that is the rules' matter.
+func overdueTroubles(c *Case) []*Trouble {
+	for _, o := range c.Obligations() {
+		if !o.Overdue(c.watermark()) {
+			continue
+		}
+		if c.progresses(o) {
+			return nil // it takes its time, and whoever waits for it with it
+		}
+		return []*Trouble{o.trouble()}
+	}
+	return nil
+}
+
+// Waits says whether an obligation's time is over and what met it may still be under way: the case is to be judged
+// again when the watermark has passed it.
+func (c *Case) Waits() bool {
+	return c.watermark() < c.Now && slices.ContainsFunc(c.Obligations(), func(o *Obligation) bool {
+		return o.Overdue(c.Now) && !o.Overdue(c.watermark())
+	})
+}
+
+// taskOver is the end of the last task that came to one since a time, nil where one goes on: whoever waited for it
+// has the next move.
+func (c *Case) taskOver(since int64) (over *Event) {
+	for _, a := range c.Lifecycle.Tasks {
+		switch {
+		case a.Over == nil:
+			return nil
+		case a.Over.At >= since && (over == nil || a.Over.At > over.At):
+			over = a.Over
+		}
+	}
+	return over
+}
+
+// owesNext is who has to move an allocation that stands still, where a workflow is known to be at it.
+func (c *Case) owesNext() (layer string, obligation *Event) {
+	for _, w := range slices.Backward(c.Lifecycle.Workflows) {
+		last := w.Last()
+		switch last.To {
+		case semconv.Scheduled, semconv.Running:
+			return semconv.LayerWorkflow, last.Event
+		case semconv.Waiting:
+			on := last.Event.Attr(semconv.WaitingOn)
+			if strings.HasPrefix(on, "provider") {
+				return semconv.LayerProvider, last.Event
+			}
+			if over := c.taskOver(last.At); over != nil && strings.HasPrefix(on, "task") {
+				return semconv.LayerWorkflow, over
+			}
+		}
+	}
+	// A job that has succeeded leaves the move to whoever launched it.
+	for _, j := range slices.Backward(c.Lifecycle.Jobs) {
+		if last := j.Last(); strings.EqualFold(last.To, "succeeded") {
+			return semconv.LayerWorkflow, last.Event
+		}
+		break
+	}
+	return "", nil
+}
+
+// progresses says whether whoever owes a step was heard to get on with it until now: lines of its own about this
+// allocation, one unlike the other, that tell of no failure. Slow is no fault (docs/domain.md §4.10, rule 9), up to twice
+// the time that the step has.
+func (c *Case) progresses(o *Obligation) bool {
+	if o.Owes != semconv.LayerProvider && o.Owes != semconv.LayerNodeAgent || c.Now > o.Deadline+int64(o.Budget()) {
+		return false
+	}
+	const steps = 2
+	half := o.Since + int64(o.Budget())/2
+	said := map[string]bool{}
+	last := int64(0)
+	for _, e := range c.Events {
+		if e.At > half && !e.IsEvent() && !e.fails && e.Party() == o.Owes && e.Body != "" && holdsDigit(e.Body) {
+			said[e.Body] = true
+			last = e.At
+		}
+	}
+	return len(said) >= steps && c.Now-last <= int64(c.Profile.Budgets().Heartbeat)
+}
+
+func holdsDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
