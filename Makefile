@@ -5,6 +5,7 @@ SHELL := /bin/bash
 GO       ?= go
 DATA     ?= data
 BINARIES := faultline faultline-collector faultline-correlator faultline-provisioner faultline-lab
+TRIM     ?= -trimpath
 export CGO_ENABLED := 0
 
 .PHONY: loki soak-loki bench-loki lab-alerts page dashboards truth lab-matrix lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-requests bench-durability bench-provisioner bench-dashboards examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
@@ -49,7 +50,7 @@ $(GRAFANA)/node_modules/.package-lock.json: $(GRAFANA)/package-lock.json
 	@cd $(GRAFANA) && npm ci --no-audit --no-fund --loglevel=error && touch node_modules/.package-lock.json
 
 $(addprefix bin/,$(BINARIES)): bin/%:
-	@begun=$$(date +%s); said=0; $(GO) build -trimpath -o $@ ./cmd/$* & build=$$!; \
+	@begun=$$(date +%s); said=0; $(GO) build $(TRIM) -o $@ ./cmd/$* & build=$$!; \
 	while kill -0 $$build 2>/dev/null; do sleep 0.2; took=$$(( ($$(date +%s) - begun) / 10 * 10 )); \
 	  if [ $$took -gt $$said ]; then said=$$took; echo "  $@ … $$took s"; fi; done; \
 	wait $$build && echo "  $@ ($$(( $$(date +%s) - begun )) s)"

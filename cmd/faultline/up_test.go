@@ -125,7 +125,7 @@ func buildPrograms(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
 	for _, name := range []string{"faultline", "faultline-collector", "faultline-correlator", "faultline-provisioner", "faultline-lab"} {
-		build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(bin, name), "github.com/faultline-io/faultline/cmd/"+name)
+		build := exec.Command("go", "build", "-o", filepath.Join(bin, name), "github.com/faultline-io/faultline/cmd/"+name)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("build %s: %v\n%s", name, err, out)
