@@ -57,28 +57,49 @@ const maxPairs = 100
 
 // outboxEnd looks at platforms whose outbox names the states that it publishes.
 func outboxEnd(c *Case) []Finding {
-	state, since, ok := c.Lifecycle.State()
-	if !ok || state != semconv.Released && state != semconv.Canceled && state != semconv.Failed {
-		return nil
+	state, ends := c.publishedEnds()
+	if len(ends) > 1 {
+		return found("outbox_end", "the end ("+state+") was published as "+strconv.Itoa(len(ends))+" records", sortedEvents(ends)...)
 	}
-	names, ends := false, map[string]*Event{}
+	if deadline, unpublished := c.unpublishedEnd(); unpublished && c.AliveBetween(semconv.LayerOutbox, deadline, c.Now) != nil {
+		return found("outbox_end", "the end ("+state+") was never published, and the outbox is alive", c.entered())
+	}
+	return nil
+}
+
+// publishedEnds are the outbox records that tell of the state in which the allocation ended, by their ids; nil where it did not end, or
+// where the outbox of this platform does not name states.
+func (c *Case) publishedEnds() (state string, ends map[string]*Event) {
+	state, _, ok := c.Lifecycle.State()
+	if !ok || state != semconv.Released && state != semconv.Canceled && state != semconv.Failed {
+		return state, nil
+	}
+	names := false
 	for _, o := range c.Lifecycle.Outbox {
 		subject := strings.ToLower(o.Operation)
 		names = names || strings.Contains(subject, semconv.Active) || strings.Contains(subject, semconv.Requested)
 		if strings.HasSuffix(subject, "."+state) {
+			if ends == nil {
+				ends = map[string]*Event{}
+			}
 			ends[o.ID] = o.Last().Event
 		}
 	}
-	switch {
-	case len(ends) > 1:
-		return found("outbox_end", "the end ("+state+") was published as "+strconv.Itoa(len(ends))+" records", sortedEvents(ends)...)
-	case names && len(ends) == 0 && c.Profile.Budgets().Outbox > 0:
-		deadline := since + int64(c.Profile.Budgets().Outbox)
-		if c.AliveBetween(semconv.LayerOutbox, deadline, c.Now) != nil {
-			return found("outbox_end", "the end ("+state+") was never published, and the outbox is alive", c.entered())
-		}
+	if names && ends == nil {
+		ends = map[string]*Event{}
 	}
-	return nil
+	return state, ends
+}
+
+// unpublishedEnd is until when the end should have been published, where it was not.
+func (c *Case) unpublishedEnd() (deadline int64, unpublished bool) {
+	_, ends := c.publishedEnds()
+	if ends == nil || len(ends) > 0 || c.Profile.Budgets().Outbox <= 0 {
+		return 0, false
+	}
+	_, since, _ := c.Lifecycle.State()
+	deadline = since + int64(c.Profile.Budgets().Outbox)
+	return deadline, c.Now > deadline
 }
 
 func billedAfterReleaseFailed(c *Case) []Finding {

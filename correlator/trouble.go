@@ -341,3 +341,16 @@ func blindTroubles(c *Case) []*Trouble {
 	}
 	return out
 }
+
+// Unsettled are what a judgement asks others about: the troubles, views that show what is not, and an end that nothing published.
+func (c *Case) Unsettled() []*Trouble {
+	out := slices.Clone(c.Troubles())
+	drifted, _ := drifts(c)
+	for _, d := range drifted {
+		out = append(out, &Trouble{Kind: DriftTrouble, From: int64(d.Since), At: int64(d.Since)})
+	}
+	if deadline, unpublished := c.unpublishedEnd(); unpublished {
+		out = append(out, &Trouble{Kind: OutboxTrouble, From: deadline, At: deadline})
+	}
+	return out
+}

@@ -3,7 +3,9 @@ package clickhouse
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -21,16 +23,28 @@ const (
 // mostPeriods is how many periods are asked for one by one; more are one.
 const mostPeriods = 8
 
-// circumstances ask for what is nobody's and may be cited: complaints, lines with telling words, rollouts. They are read around the troubles
-// of the allocation only: where nothing went wrong nothing is to be cited, and to look for words is to read every line.
-func (l *Reader) circumstances(c *closure, s *query.RecordSet, asOf int64, reach period) (all parallel[[]*record.Record]) {
-	for _, part := range troubled(l.caseOf(c.allocation, s, asOf)) {
-		ask := func(query string, from int64, p params) {
-			p["from"], p["to"], p["as_of"], p["most"] = moment(from), moment(min(part.to, reach.to)), moment(c.asOf), maxContext
-			all = append(all, func(ctx context.Context) ([]*record.Record, error) { return l.records(ctx, query, p) })
-		}
-		ask("rollouts", max(part.from, reach.from-int64(before)), params{})
-		ask("context", max(part.from, reach.from), params{"words": plain(l.pattern)})
+// nearBy is how far from where a trouble begins and ends, and from now where it is not over, ordinary lines are close.
+const nearBy = 10 * time.Minute
+
+// digits are words that hold a digit: lines that are alike without them are of one kind (sql/context.sql).
+const digits = `[^\s/"?&=,;:()\[\]{}|]*[0-9][^\s/"?&=,;:()\[\]{}|]*`
+
+// circumstances ask for what is nobody's and may be cited, and who was alive on the nodes before. They are read around the troubles of the
+// allocation only: where nothing went wrong nothing is to be cited, and to look for words is to read every line.
+func (l *Reader) circumstances(c *closure, s *query.RecordSet, asOf int64, nodes []string, reach period) (all parallel[[]*record.Record]) {
+	ask := func(query string, p params) {
+		p["as_of"], p["nodes"] = moment(c.asOf), list(nodes)
+		all = append(all, func(ctx context.Context) ([]*record.Record, error) { return l.records(ctx, query, p) })
+	}
+	stretches := troubled(l.caseOf(c.allocation, s, asOf), reach.to)
+	for _, part := range stretches {
+		ask("context", params{
+			"from": moment(part.from), "to": moment(part.to), "since": moment(reach.from),
+			"near": pairsOf(part.near), "during": pairsOf(slices.Concat(part.during, part.near)), "words": plain(l.pattern), "digits": plain(digits), "most": maxContext,
+		})
+	}
+	if len(stretches) > 0 && len(nodes) > 0 {
+		ask("last_of_nodes", params{"from": moment(reach.from)})
 	}
 	return all
 }
@@ -49,30 +63,56 @@ func (l *Reader) caseOf(allocation string, s *query.RecordSet, asOf int64) *corr
 // period is a stretch of time, both ends included.
 type period struct{ from, to int64 }
 
-// troubled are the stretches of time around the troubles of a case, in order, those that meet as one. A trouble that is not over lasts.
-func troubled(c *correlator.Case) []period {
+// troubledStretch is a stretch of time around troubles, what of it they lasted, an hour at most of each, and what is close to where they begin
+// and end.
+type troubledStretch struct {
+	period
+	during, near []period
+}
+
+// troubled are the stretches of time around the troubles of a case, in order, those that meet as one; none goes beyond the end of what is
+// read of the allocation. A trouble that is not over lasts, and what is said now is close to it.
+func troubled(c *correlator.Case, end int64) (out []troubledStretch) {
 	if c == nil {
 		return nil
 	}
-	var all []period
-	for _, t := range c.Troubles() {
-		over := max(t.At, t.Cleared)
+	near := func(t int64) period { return period{t - int64(nearBy), t + int64(nearBy)} }
+	for _, t := range c.Unsettled() {
+		from, over := min(t.From, t.At), max(t.At, t.Cleared)
 		if t.Cleared == 0 {
 			over = max(over, c.Now)
 		}
-		all = append(all, period{min(t.From, t.At) - int64(before), over + int64(after)})
+		out = append(out, troubledStretch{
+			period: period{from - int64(before), min(over+int64(after), end)},
+			during: []period{{from, min(over, t.At+int64(after))}},
+			near:   []period{near(from), near(t.At)},
+		})
+		if t.Cleared == 0 {
+			out = append(out, troubledStretch{period: near(c.Now), near: []period{near(c.Now)}})
+		}
 	}
-	slices.SortFunc(all, func(a, b period) int { return cmp.Compare(a.from, b.from) })
-	var out []period
-	for _, one := range all {
-		if n := len(out); n > 0 && one.from <= out[n-1].to {
+	slices.SortFunc(out, func(a, b troubledStretch) int { return cmp.Compare(a.from, b.from) })
+	return meet(out)
+}
+
+// meet makes one of stretches that meet, and of all where they are too many to be asked for one by one.
+func meet(in []troubledStretch) (out []troubledStretch) {
+	for _, one := range in {
+		if n := len(out); n > 0 && (one.from <= out[n-1].to || n == mostPeriods) {
 			out[n-1].to = max(out[n-1].to, one.to)
+			out[n-1].near, out[n-1].during = append(out[n-1].near, one.near...), append(out[n-1].during, one.during...)
 			continue
 		}
 		out = append(out, one)
 	}
-	if len(out) > mostPeriods {
-		out = []period{{out[0].from, out[len(out)-1].to}}
-	}
 	return out
+}
+
+// pairsOf writes periods as an array parameter.
+func pairsOf(list []period) string {
+	out := make([]string, len(list))
+	for i, p := range list {
+		out[i] = fmt.Sprintf("(%d,%d)", p.from, p.to)
+	}
+	return "[" + strings.Join(out, ",") + "]"
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/record"
 )
 
 // forever is later than any observation.
@@ -34,28 +35,44 @@ func newClosure(l *Reader, allocation string, asOf int64) *closure {
 	}
 }
 
+// follow asks for the links of keys, and of those that these lead to.
 func (c *closure) follow(ctx context.Context, frontier []identity.Key) error {
 	for range maxRounds {
+		if len(frontier) == 0 {
+			return nil
+		}
 		for _, k := range frontier {
 			c.visited[k] = true
 		}
-		found, err := parallel[[]identity.Link]{
-			func(ctx context.Context) ([]identity.Link, error) {
-				return c.library.links(ctx, "observed_links_to", frontier, c.asOf)
-			},
-			func(ctx context.Context) ([]identity.Link, error) {
-				return c.library.links(ctx, "observed_links_of", frontier, c.asOf)
-			},
-		}.run(ctx)
+		found, err := c.library.links(ctx, "observed_links", frontier, c.asOf)
 		if err != nil {
 			return err
 		}
-		frontier = c.take(slices.Concat(found...))
-		if len(frontier) == 0 || len(c.links) > maxLinks {
+		if frontier = c.take(found); len(c.links) > maxLinks {
 			return nil
 		}
 	}
 	return nil
+}
+
+// mostNamed bounds how many keys of an allocation's own records are followed at once: the others are reached by links.
+const mostNamed = 1000
+
+// named are the keys that records name and that were not followed yet, each record's first ones first: they spare rounds.
+func (c *closure) named(records []*record.Record) []identity.Key {
+	var out []identity.Key
+	seen := map[identity.Key]bool{}
+	for _, r := range records {
+		for _, k := range c.library.profile.Keys(r) {
+			if k.Kind != identity.Allocation && !c.visited[k] && !seen[k] && len(c.direct[k]) < 2 {
+				seen[k] = true
+				if out = append(out, k); len(out) == mostNamed {
+					return out
+				}
+			}
+		}
+	}
+	return out
 }
 
 // take files new links and gives the keys to look at next.

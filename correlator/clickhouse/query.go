@@ -24,7 +24,7 @@ type params map[string]any
 // one part each, wait for a core that a merge has, and the slowest decides (docs/benchmarks.md, "The operator's view").
 var narrow = []string{
 	"allocation_known", "supplement", "locate", "locate_linked", "allocations_of_keys", "events_placed", "labels_of", "kinds_of", "mark",
-	"observed_links_of", "observed_links_to", "ingested_links_of", "ingested_links_to", "occupancy_of", "last_of_node",
+	"observed_links", "ingested_links_of", "ingested_links_to", "occupancy_of", "last_of_nodes",
 }
 
 // query runs a statement that is always the same.

@@ -3,7 +3,6 @@ package clickhouse
 import (
 	"context"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -127,18 +126,9 @@ func (l *Reader) recordSet(ctx context.Context, allocation string, asOf int64) (
 		until = asOf
 	}
 	c, s := newClosure(l, allocation, until), &query.RecordSet{}
-	// What leads to it, what was stamped with it, and how late it is are asked at once.
 	begun := parallel[[]*record.Record]{
 		func(ctx context.Context) ([]*record.Record, error) {
-			return nil, c.follow(ctx, []identity.Key{{Kind: identity.Allocation, ID: allocation}})
-		},
-		func(ctx context.Context) ([]*record.Record, error) {
-			asked, _, err := l.minutesOf(ctx, allocation)
-			if err != nil {
-				return nil, err
-			}
-			maps.Copy(asked, params{"allocation": plain(allocation), "as_of": moment(until), "most": maxRecords})
-			return l.records(ctx, "events_of_allocation", asked)
+			return l.records(ctx, "events_of_allocation", params{"allocation": plain(allocation), "as_of": moment(until), "most": maxRecords})
 		},
 		func(ctx context.Context) (_ []*record.Record, err error) {
 			s.Now, err = l.newest(ctx)
@@ -153,7 +143,11 @@ func (l *Reader) recordSet(ctx context.Context, allocation string, asOf int64) (
 	if err != nil {
 		return nil, err
 	}
-	s.Links, s.Records = c.links, own[1]
+	s.Records = own[0]
+	if err := c.follow(ctx, append(c.named(s.Records), identity.Key{Kind: identity.Allocation, ID: allocation})); err != nil {
+		return nil, err
+	}
+	s.Links = c.links
 	if keys := c.keys(); len(keys) > 0 {
 		late, err := l.late(ctx, keys, allocation, until)
 		if err != nil {
@@ -165,12 +159,13 @@ func (l *Reader) recordSet(ctx context.Context, allocation string, asOf int64) (
 		return nil, query.ErrUnknown
 	}
 	reach := l.reach(c, s, asOf)
-	around, err := l.surroundings(c, s, reach).run(ctx)
+	nodes := l.nodes(c.nodes(), s.Records)
+	around, err := l.surroundings(c, nodes, reach).run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s.Records = unique(slices.Concat(append([][]*record.Record{s.Records}, around...)...))
-	circumstances, err := l.circumstances(c, s, asOf, reach).run(ctx)
+	circumstances, err := l.circumstances(c, s, asOf, nodes, reach).run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -178,20 +173,25 @@ func (l *Reader) recordSet(ctx context.Context, allocation string, asOf int64) (
 	return s, nil
 }
 
-// surroundings ask for what was said around an allocation's own records by its nodes, what was done, and who was alive.
-func (l *Reader) surroundings(c *closure, s *query.RecordSet, reach period) (all parallel[[]*record.Record]) {
-	from, to := reach.from, reach.to
+// surroundings ask for what was said around an allocation's own records by its nodes, and for what was done.
+func (l *Reader) surroundings(c *closure, nodes []string, reach period) (all parallel[[]*record.Record]) {
 	ask := func(query string, p params) {
-		p["as_of"] = moment(c.asOf)
+		p["from"], p["to"], p["as_of"] = moment(reach.from), moment(reach.to), moment(c.asOf)
 		all = append(all, func(ctx context.Context) ([]*record.Record, error) { return l.records(ctx, query, p) })
 	}
-	for _, node := range l.nodes(c.nodes(), s.Records) {
-		ask("events_of_node", params{"node": plain(node), "from": moment(from), "to": moment(to), "allocation": plain(c.allocation), "most": maxRecords})
-		ask("last_of_node", params{"node": plain(node), "from": moment(from)})
+	if len(nodes) > 0 {
+		ask("events_of_nodes", params{"nodes": list(nodes), "keys": texts(nodeKeys(nodes)), "allocation": plain(c.allocation), "most": maxRecords})
 	}
-	ask("actions", params{"from": moment(from), "to": moment(to), "most": maxContext})
-	ask("heartbeats", params{"from": moment(from), "to": moment(to), "most": maxContext})
+	ask("actions", params{"most": maxContext})
 	return all
+}
+
+func nodeKeys(nodes []string) []identity.Key {
+	out := make([]identity.Key, len(nodes))
+	for i, id := range nodes {
+		out[i] = identity.Key{Kind: identity.Node, ID: id}
+	}
+	return out
 }
 
 // reach is the time of a story, and of the nodes that it held, or still holds.

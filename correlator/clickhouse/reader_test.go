@@ -123,7 +123,7 @@ func TestTheStoreAndTheFileAgree(t *testing.T) {
 		}
 	}
 	for i, s := range all {
-		if (i%5 != 0 || i >= mine) && os.Getenv(everyStory) == "" {
+		if (i%5 != 0 || i >= mine) && !slices.Contains(readBesides, s.Name) && os.Getenv(everyStory) == "" {
 			continue // each takes a database of its own; make test-stories takes all
 		}
 		parities := []bool{i%2 == 0}
@@ -137,10 +137,33 @@ func TestTheStoreAndTheFileAgree(t *testing.T) {
 				conn, err := schema.Open(t.Context(), dsn)
 				must(t, err)
 				defer func() { _ = conn.Close() }()
-				compare(t, p, memory.New(p, s.Records), clickhouse.New(conn, p).WithWords(rules.Words()), stamped)
+				compare(t, p, memory.New(p, asFile(t, s.Records)), clickhouse.New(conn, p).WithWords(rules.Words()), stamped)
 			})
 		}
 	}
+}
+
+// asFile are records as a file holds them: a span says nothing of when it was observed.
+func asFile(t *testing.T, records []*record.Record) []*record.Record {
+	t.Helper()
+	text, err := otlpfile.Write(records)
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "story.jsonl")
+	must(t, os.WriteFile(path, text, 0o600))
+	var out []*record.Record
+	r := otlpfile.Reader{
+		Record: func(r *record.Record) { out = append(out, r) },
+		Reject: func(r otlpfile.Rejection) { t.Error(r) },
+	}
+	must(t, r.ReadFile(path))
+	return out
+}
+
+// readBesides are stories that are told by what lies beside an allocation: what its node said before it was given away, or by a clock that is
+// wrong by years; what others ordinarily met, close to a trouble and while it lasted.
+var readBesides = []string{
+	"round-2 agent-breathes-but-does-not-ask", "round-2 new-years-day-2019", "round-2 bmc-no-free-session", "round-4 key-not-for-this-user",
+	"round-7 view-that-lags-a-finished-release", "round-8 client-two-second-patience",
 }
 
 // everyStory is the environment variable that asks for all scenarios, not for every fifth; "both" asks for each with stamped

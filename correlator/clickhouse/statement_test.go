@@ -23,6 +23,8 @@ func TestComposedStatements(t *testing.T) {
 		"allocations_of_keys":          {Located: true},
 		"allocations_of_keys anywhere": {},
 		"events_by_keys":               {Located: true},
+		"events_of_allocation":         {},
+		"events_of_allocation known":   {Located: true},
 		"events_by_keys anywhere":      {},
 		"locate":                       {},
 		"locate named":                 {Named: true},

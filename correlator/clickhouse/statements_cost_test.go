@@ -31,12 +31,11 @@ var ceilings = map[string]ceiling{
 	"began":                {512, 20_000},
 	"events_by_keys":       {8_192, 2_500_000},
 	"events_of_allocation": {1_024, 400_000},
-	"events_of_node":       {4_096, 1_200_000},
+	"events_of_nodes":      {4_096, 1_200_000},
 	"ingested_links_of":    {1_024, 50_000},
 	"ingested_links_to":    {1_024, 50_000},
-	"last_of_node":         {4_096, 1_200_000},
-	"observed_links_of":    {2_048, 120_000},
-	"observed_links_to":    {2_048, 120_000},
+	"last_of_nodes":        {4_096, 1_200_000},
+	"observed_links":       {4_096, 240_000},
 	"reading":              {12_288, 2_500_000},
 	"locate_linked":        {5_000, 150_000},
 	"locate":               {2_048, 50_000},
@@ -71,10 +70,8 @@ var ceilings = map[string]ceiling{
 	// No rows but the parts' bounds.
 	"mark": {100, 2_000},
 	// By time: what nobody owns (half of all rows here), and what the store took lately (all of it, within seconds).
-	"context":       {55_000, 13_000_000}, // with the texts, in which telling words are looked for
+	"context":       {55_000, 17_000_000}, // with the texts, in which telling words are looked for, and what a sample of the others is chosen by
 	"actions":       {55_000, 2_000_000},
-	"rollouts":      {55_000, 2_000_000},
-	"heartbeats":    {55_000, 2_000_000},
 	"arrivals":      {110_000, 20_000_000},
 	"arrival_marks": {103_000, 3_000_000},
 	"arrivals_of":   {103_000, 3_000_000},

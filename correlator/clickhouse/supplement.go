@@ -78,7 +78,11 @@ func (l *Reader) Stamped(ctx context.Context, allocation string, head query.Head
 		}
 	}
 	p["allocation"], p["as_of"], p["most"] = plain(allocation), moment(forever), maxRecords
-	return l.records(ctx, "events_of_allocation", p)
+	rows, err := l.run(ctx, "events_of_allocation", choice{Located: true}, p, nil)
+	if err != nil {
+		return nil, err
+	}
+	return scanAll("events_of_allocation", rows)
 }
 
 // placedAtOnce is how many records one question names.

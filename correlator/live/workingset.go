@@ -28,8 +28,9 @@ type WorkingSet struct {
 	events  map[string]*correlator.Event // by key
 	entries map[string]*entry            // by allocation
 
-	unclaimed   []*correlator.Event            // not attributed to an allocation yet; in order of arrival
-	context     []*correlator.Event            // unattributed, and may be cited anywhere; in order of time
+	unclaimed   []*correlator.Event // not attributed to an allocation yet; in order of arrival
+	context     []*correlator.Event // unattributed, and may be cited anywhere; in order of time
+	ordinary    ordinaryLines
 	nodeLines   map[string][]*correlator.Event // unattributed, what a node said; in order of arrival
 	heartbeats  map[heartbeat]int              // signs of life that were kept, by component and minute
 	allocations map[string]map[string]bool     // node, in lower case: allocations with records of it

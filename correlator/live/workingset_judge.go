@@ -33,10 +33,7 @@ func (w *WorkingSet) Judge(allocation string, watermark int64) (out Judged, ok b
 		delete(w.entries, allocation)
 		return Judged{}, false
 	}
-	c := correlator.NewCase(allocation, own, &correlator.Env{
-		Profile: w.profile, Index: w.index, Now: w.now, Watermark: watermark, Durations: w.durations, Liveness: w.liveness,
-		Unattributed: w.around(own),
-	})
+	c := w.caseOf(allocation, own, watermark)
 	s := correlator.NewAssessment(c, correlator.Judge(c, w.rules))
 	arrived := f.arrived
 	f.arrived = nil
@@ -53,6 +50,41 @@ func (w *WorkingSet) Judge(allocation string, watermark int64) (out Judged, ok b
 		Assessment: s, Arrived: arrived, Completed: c.CompletedSteps(), Waits: c.Waits(), Moved: moved,
 		Supplement: func(v correlator.Verdict) (correlator.Supplement, bool) { return c.Supplement(v, f.foreign) },
 	}, true
+}
+
+// caseOf is the case of an allocation, with what others ordinarily said where something is unsettled.
+func (w *WorkingSet) caseOf(allocation string, own []*correlator.Event, watermark int64) *correlator.Case {
+	around := w.around(own)
+	with := func(unattributed []*correlator.Event) *correlator.Case {
+		return correlator.NewCase(allocation, own, &correlator.Env{
+			Profile: w.profile, Index: w.index, Now: w.now, Watermark: watermark, Durations: w.durations, Liveness: w.liveness,
+			Unattributed: unattributed,
+		})
+	}
+	c := with(around)
+	if len(w.ordinary.lines) == 0 {
+		return c
+	}
+	if ordinary := w.ordinary.around(c.Unsettled(), w.now); len(ordinary) > 0 {
+		return with(merged(around, ordinary))
+	}
+	return c
+}
+
+// merged are two lists in order of time as one, each event once.
+func merged(a, b []*correlator.Event) []*correlator.Event {
+	out := make([]*correlator.Event, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch order := correlator.CompareEvents(a[0], b[0]); {
+		case order < 0:
+			out, a = append(out, a[0]), a[1:]
+		case order > 0:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			a = a[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }
 
 // resolveAgain keeps the events that are still the allocation's by all that is known now, and places the others anew.

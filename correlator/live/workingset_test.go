@@ -3,6 +3,7 @@ package live_test
 import (
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
@@ -22,9 +23,17 @@ import (
 // What a working set says after records came one by one, in any order, some of them twice, is what reading the
 // whole story says.
 func TestAWorkingSetSaysWhatTheWholeRecordSetSays(t *testing.T) {
-	all, err := story.Load("../testdata/scenarios")
+	folders, err := filepath.Glob("../../truth/testdata/round-*")
 	if err != nil {
 		t.Fatal(err)
+	}
+	var all []story.Scenario
+	for _, folder := range append(folders, "../testdata/scenarios") {
+		some, err := story.Load(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, some...)
 	}
 	p := defaultProfile(t)
 	compared := 0

@@ -36,6 +36,8 @@ func (w *WorkingSet) keepUnattributed(e *correlator.Event) {
 	case e.TellsOfFailure(), e.Is(semconv.EventDeploy), e.Is(semconv.EventAudit), !e.IsEvent() && w.words.Any(e.Text):
 		w.context = append(w.context, e)
 		w.invalidate(e)
+	case !e.IsEvent():
+		w.ordinary.add(e)
 	}
 	w.invalidation.Signs = true
 	if e.Node != "" {
@@ -47,7 +49,9 @@ func (w *WorkingSet) keepUnattributed(e *correlator.Event) {
 func (w *WorkingSet) reattribute() {
 	kept := w.unclaimed[:0]
 	for _, e := range w.unclaimed {
-		e.Resolution = w.index.Resolve(e.Keys, e.Time, e.Observed)
+		at := e.At
+		e.ResolveAgain(w.index, w.now)
+		w.ordinary.moved(e, at)
 		if e.Allocation == "" {
 			kept = append(kept, e)
 			continue
@@ -61,6 +65,7 @@ func (w *WorkingSet) reattribute() {
 
 func (w *WorkingSet) forgetUnattributed(e *correlator.Event) {
 	w.context = without(w.context, e)
+	w.ordinary.remove(e)
 	if e.Node != "" {
 		w.nodeLines[e.Node] = without(w.nodeLines[e.Node], e)
 	}
@@ -104,18 +109,21 @@ func (w *WorkingSet) around(own []*correlator.Event) []*correlator.Event {
 	from, to = from-contextMargin, max(to, w.now)+contextMargin
 	seen := map[*correlator.Event]bool{}
 	var out []*correlator.Event
-	add := func(list []*correlator.Event) {
+	add := func(list []*correlator.Event, within func(e *correlator.Event) bool) {
 		for _, e := range list {
-			within := e.At >= from || e.At >= from-changeMargin && e.Is(semconv.EventDeploy)
-			if within && e.At <= to && !seen[e] {
+			if (e.At >= from && e.At <= to || within(e)) && !seen[e] {
 				seen[e] = true
 				out = append(out, e)
 			}
 		}
 	}
-	add(w.context)
+	before := func(e *correlator.Event) bool { return e.At >= from-changeMargin && e.At <= to }
+	add(w.context, func(e *correlator.Event) bool { return e.Is(semconv.EventDeploy) && before(e) })
 	for n := range nodes {
-		add(w.nodeLines[n])
+		// It may have been broken before it was given away, and its clock may be wrong by years.
+		add(w.nodeLines[n], func(e *correlator.Event) bool {
+			return e.TellsOfFailure() && before(e) || e.Observed >= from && e.Observed <= to
+		})
 	}
 	slices.SortFunc(out, correlator.CompareEvents)
 	return out
