@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/query"
 )
 
@@ -282,8 +283,9 @@ func (o *Overview) takeSaid(s *query.Said, changed map[*row]bool) {
 		o.watcher.Judged(before, now)
 	}
 	s.Quiet = s.Quiet || !s.Assessment.Notable()
+	r.whole = !s.Quiet || len(s.Assessment.Verdict.Findings)+len(s.Assessment.Verdict.Missing) == 0
 	if s.Quiet {
-		s.Assessment.Occurrences, s.Assessment.Verdict.Findings, s.Differs, s.ChangedBy = nil, nil, nil, nil
+		s.Assessment.Occurrences, s.Assessment.Verdict.Findings, s.Differs, s.ChangedBy = nil, []correlator.Finding{}, nil, nil
 	}
 	kept := *s
 	r.said = &kept

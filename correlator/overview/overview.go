@@ -66,6 +66,7 @@ type row struct {
 	tenant   query.Label // the word that was said first
 	provider []string
 	said     *query.Said // nil where it was not judged
+	whole    bool        // nothing was left out of said's verdict
 	line     query.Listed
 	// releasing is when its release began; 0 where that was not seen.
 	releasing correlator.Time
@@ -150,7 +151,7 @@ func (o *Overview) Last(allocation string) (r correlator.Revision, ok bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	one := o.rows[allocation]
-	if one == nil || !one.telling() || one.said.Assessment.Verdict.RulesVersion != correlator.RulesVersion {
+	if one == nil || one.said == nil || !one.whole || one.said.Assessment.Verdict.RulesVersion != correlator.RulesVersion {
 		return r, false
 	}
 	r = one.said.Revision

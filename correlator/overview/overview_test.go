@@ -225,6 +225,37 @@ func TestPagesUnderChange(t *testing.T) {
 }
 
 // Memory is bounded, and the overview says that it does not know all.
+// A verdict is given from memory as it was said, also one that nothing is wrong, unless something of it was left out.
+func TestAVerdictIsGivenAsItWasSaid(t *testing.T) {
+	s := newStore()
+	o, look := looking(t, s, Config{Allocations: 20})
+	well := func(a *correlator.Assessment) {
+		a.Verdict.Explanation = "active since 2026-03-02T10:00:00Z."
+		a.Verdict.Faults, a.Verdict.Candidates, a.Verdict.Missing = []correlator.Fault{}, []correlator.Candidate{}, []correlator.Missing{}
+		a.Verdict.Drift, a.Verdict.Findings = []correlator.Drift{}, []correlator.Finding{}
+	}
+	s.say("r", "well", correlator.None, well)
+	s.say("r", "found", correlator.None, well, func(a *correlator.Assessment) {
+		a.Verdict.Findings = append(a.Verdict.Findings, correlator.Finding{Kind: "clock"})
+	})
+	s.say("r", "wrong", correlator.Attributed, certFault)
+	s.say("r", "old rules", correlator.None, well, func(a *correlator.Assessment) { a.Verdict.RulesVersion = "1" })
+	look()
+	for _, one := range s.said {
+		r, ok := o.Last(one.ID)
+		if known := one.ID == "well" || one.ID == "wrong"; ok != known {
+			t.Errorf("%s: known %t", one.ID, ok)
+		} else if !known {
+			continue
+		}
+		want := one.Assessment.Verdict
+		want.AsOf = correlator.Time(s.at) // all that had arrived was judged
+		if d := cmp.Diff(want, r.Assessment.Verdict); d != "" {
+			t.Errorf("%s, as it was said (-) and as it is given (+):\n%s", one.ID, d)
+		}
+	}
+}
+
 func TestWhatIsKeptIsBounded(t *testing.T) {
 	s := newStore()
 	for i := range 30 {

@@ -45,7 +45,7 @@ type Overview interface {
 	Assessments() (list []correlator.Assessment, examined int, ok bool)
 	// Holds says whether what was kept of an allocation holds, and until when: all that had arrived by then was judged.
 	Holds(allocation string) (until correlator.Time, ok bool)
-	// Last gives the last revision of an allocation that has something to tell, where it holds.
+	// Last gives the last revision of an allocation, where it holds and its verdict is here as it was said.
 	Last(allocation string) (r correlator.Revision, ok bool)
 	// Tag names what is known of an allocation: it is another when anything of it arrived, or was said. ok is false where more
 	// may arrive under the same name.
