@@ -40,3 +40,40 @@ func (s *Liveness) Note(e *Event) {
 	}
 	s.byLayer[e.Layer] = append(list, e)
 }
+
+// What is usual is learnt from the last ten minutes, of ten moments or more at which a layer spoke.
+const (
+	usualOf    = int64(10 * time.Minute)
+	fewSigns   = 10
+	leastQuiet = int64(5 * time.Second)
+)
+
+// WentQuiet says whether a layer that spoke all the time, of whomever, has not been heard of for longer than three times the pause that it usually makes: one
+// that is no longer nine tenths of the time.
+func (c *Case) WentQuiet(layer string) bool {
+	var at []int64
+	c.EachIn(layer, c.Now-usualOf, c.Now, func(e *Event) { at = append(at, min(e.EndAt(), c.Now)) })
+	list := c.Liveness.of(layer)
+	for _, e := range list[firstAt(list, c.Now-usualOf):] {
+		if e.At <= c.Now {
+			at = append(at, e.At)
+		}
+	}
+	slices.Sort(at)
+	at = slices.CompactFunc(at, func(a, b int64) bool { return max(a-b, b-a) < signEvery })
+	if len(at) < fewSigns {
+		return false
+	}
+	var pauses []int64
+	for i := range at[1:] {
+		pauses = append(pauses, at[i+1]-at[i])
+	}
+	slices.Sort(pauses)
+	usual, left := int64(0), (at[len(at)-1]-at[0])*9/10
+	for _, p := range pauses {
+		if usual, left = p, left-p; left <= 0 {
+			break
+		}
+	}
+	return c.Now-at[len(at)-1] > max(3*usual, leastQuiet)
+}

@@ -1,6 +1,7 @@
 package correlator_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -44,6 +45,41 @@ func TestWhatALayerDoesForOthersShowsThatItIsAlive(t *testing.T) {
 						t.Errorf("%s: %s is cited and not shown", c.name, ref)
 					}
 				}
+			}
+		}
+	}
+}
+
+// Who told of a step's beginning would tell of its end: where it spoke all the time and does so no more, what it does not tell of is nobody's fault.
+// Where it makes such pauses as a rule, it has not gone quiet.
+func TestWhoWouldTellOfTheEndHasGoneQuiet(t *testing.T) {
+	const begun = `
+10:00:00 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=running
+10:00:00 provisioner allocation.state allocation_id=a-1 from=reserved to=provisioning
+10:00:01 provisioner task.state allocation_id=a-1 workflow_id=w-1 task_id=t-1 node_id=n-1 to=queued
+10:00:02 provisioner task.state allocation_id=a-1 workflow_id=w-1 task_id=t-1 node_id=n-1 to=dispatched
+10:59:30 node-agent heartbeat component=node-agent node_id=n-1
+11:00:00 node-agent heartbeat component=node-agent node_id=n-1
+`
+	speaks := func(last, every int) (text string) {
+		for at := 0; at <= last; at += every {
+			text += fmt.Sprintf("10:%02d:%02d provisioner info allocation_id=a-2 | step place\n", at/60, at%60)
+		}
+		return text
+	}
+	for _, c := range []struct{ name, others, want string }{
+		{"spoke until now", speaks(3598, 2), correlator.Attributed},
+		{"spoke all the time until twenty seconds ago", speaks(3580, 2), correlator.Undetermined},
+		{"speaks every fifteen seconds", speaks(3580, 15), correlator.Attributed},
+		{"spoke a few times", speaks(3580, 300), correlator.Attributed},
+	} {
+		records, err := story.Parse(begun + c.others)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range query.Analyze(correlator.NewDataset(records, nil, defaultProfile(t), correlator.AsOf{}), rules.All()).Allocations {
+			if a.ID == "a-1" && a.Verdict.Outcome != c.want {
+				t.Errorf("%s: %s: %s", c.name, a.Verdict.Outcome, a.Verdict.Explanation)
 			}
 		}
 	}

@@ -62,13 +62,14 @@ func overdue() []correlator.Rule {
 	}}
 }
 
-// unrecorded says whether whoever told of a task's claim, and would tell of its end, is not heard of since its time was over: then
-// the task may have been done, and it is that telemetry which is missing.
+// unrecorded says whether whoever told of a step's beginning, and would tell of its end, is not heard of since its time was over, or has gone quiet
+// by now: then it may have been done, and it is that telemetry which is missing.
 func unrecorded(c *correlator.Case, t *correlator.Trouble) bool {
-	if t.Attempt == nil || t.Attempt.Taken == nil || t.Attempt.Taken.Layer == "" || t.Attempt.Taken.Layer == t.Owes {
-		return false
+	told := func(layer string) bool { return layer != "" && layer != t.Owes }
+	if t.Attempt != nil && t.Attempt.Taken != nil && told(t.Attempt.Taken.Layer) && c.AliveBetween(t.Attempt.Taken.Layer, t.At+1, c.Now) == nil {
+		return true
 	}
-	return c.AliveBetween(t.Attempt.Taken.Layer, t.At+1, c.Now) == nil
+	return slices.ContainsFunc(t.Cites, func(e *correlator.Event) bool { return e.IsEvent() && told(e.Layer) && c.WentQuiet(e.Layer) })
 }
 
 // handedOn says whether a workflow that stands still is seen to have handed its work on: somebody behind it speaks of this very
