@@ -65,7 +65,7 @@ func examples(id string) []string {
 		"/allocations", "/allocations?sort=allocation_id&limit=1", "/allocations?state=failed&stuck=false&outcome=attributed&text=certificate&layer=cert",
 		"/allocations/" + id, "/allocations/" + id + "/timeline", "/allocations/" + id + "/verdict", "/allocations/" + id + "/reasoning",
 		"/allocations/" + id + "/history", "/allocations/" + id + "/states", "/allocations/" + id + "/recovery", "/allocations/" + id + "/raw/none",
-		"/allocations/" + id + "/lines/none", "/allocations/" + id + "/lines/none?of=source", "/allocations/" + id + "/lines/none?of=everything", "/allocations/" + id + "/lines/none?within=0",
+		"/allocations/" + id + "/lines", "/allocations/" + id + "/lines?limit=2&from=2026-03-02T10:00:00Z", "/allocations/" + id + "/lines/none", "/allocations/" + id + "/lines/none?of=source", "/allocations/" + id + "/lines/none?of=everything", "/allocations/" + id + "/lines/none?within=0",
 		"/rules", "/stuck", "/stuck?layer=cert", "/drift", "/incidents", "/incidents?open=true&victims=2", "/orphans", "/layers", "/sources", "/providers/compare",
 		"/events?allocation_id=" + id, "/events?node_id=n-7", "/events?workflow_id=w-" + name, "/events?correlation_id=c-" + name, "/events?node_instance_id=i-blue",
 		"/search?text=secret", "/search?severity=error", "/search?attr=node_id%3Dn-7", "/search?attr=allocation_id%3D" + id,

@@ -16,6 +16,7 @@ import (
 func (s *Server) facts(v1 *echo.Group) {
 	v1.GET("/allocations/:id/states", s.states, s.tagged)
 	v1.GET("/allocations/:id/raw/:ref", s.raw)
+	v1.GET("/allocations/:id/lines", s.linesOf)
 	v1.GET("/allocations/:id/lines/:ref", s.lines)
 	v1.GET("/lookup/:id", about(s.answers.Lookup))
 	v1.GET("/nodes/:id", about(s.answers.Node))

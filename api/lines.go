@@ -47,10 +47,32 @@ func (s *Server) lines(c echo.Context) error {
 		return err
 	}
 	return plainly(func(ctx context.Context) (query.LinesAround, error) {
-		found, err := s.answers.LinesAround(ctx, id, ref, of, time.Duration(within)*time.Second, most)
-		if errors.Is(err, errors.ErrUnsupported) {
-			err = problem.New(problem.NotImplemented, "no Loki is configured here (loki.url)")
-		}
-		return found, err
+		return withLoki(s.answers.LinesAround(ctx, id, ref, of, time.Duration(within)*time.Second, most))
 	})(c)
+}
+
+func (s *Server) linesOf(c echo.Context) error {
+	id, err := idParam(c)
+	if err != nil {
+		return err
+	}
+	from, to, _, err := times(c)
+	if err != nil {
+		return err
+	}
+	limit, err := numberParam(c, "limit", maxPageLimit, 1, maxPageLimit)
+	if err != nil {
+		return err
+	}
+	return plainly(func(ctx context.Context) (query.LinePage, error) {
+		return withLoki(s.answers.LinesOf(ctx, id, from, to, c.QueryParam("cursor"), limit))
+	})(c)
+}
+
+// withLoki says of an answer that there is none why.
+func withLoki[T any](answer T, err error) (T, error) {
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = problem.New(problem.NotImplemented, "no Loki is configured here (loki.url)")
+	}
+	return answer, err
 }

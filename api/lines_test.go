@@ -24,7 +24,7 @@ func (k *keptLines) Lines(_ context.Context, q query.LineQuestion) ([]query.Line
 	}
 	var out []query.Line
 	for i := range min(q.Most, 3) {
-		out = append(out, query.Line{Time: correlator.Time(q.From + int64(i)), Line: fmt.Sprintf("%s %s=%s", q.Service, q.Key, q.ID), Labels: map[string]string{"service_name": q.Service}})
+		out = append(out, query.Line{Time: correlator.Time(q.From + int64(i)), Line: fmt.Sprintf("%s %s=%s", strings.Join(q.Sources, ","), q.Key, q.ID), Labels: map[string]string{"service_name": q.Sources[0]}})
 	}
 	return out, nil
 }
@@ -79,4 +79,51 @@ func TestLinesAroundARecord(t *testing.T) {
 	ask("blue", "a-blue", "?of=node", http.StatusForbidden)
 	p.lines.away = errors.New("connection refused")
 	ask("all", "a-blue", "", http.StatusBadGateway)
+}
+
+// The lines of an allocation are asked for where our index has its records: by page, and of nobody else's.
+func TestLinesOfAnAllocation(t *testing.T) {
+	c, p := newContract(t), newPlatform(t, twoTenants)
+	p.settled(t, `"layer":"cert"`)
+	const path = "/api/v1/allocations/a-blue/lines"
+	ask := func(as, question string, want int) (out query.LinePage) {
+		t.Helper()
+		answer, body := p.do(t, as, http.MethodGet, path+question, "")
+		c.check(t, http.MethodGet, path, answer, body)
+		if answer.StatusCode != want {
+			t.Errorf("%s asks %s: %d %s", as, question, answer.StatusCode, body)
+		}
+		_ = json.Unmarshal(body, &out)
+		return out
+	}
+	whole := ask("all", "", http.StatusOK)
+	if whole.Records == 0 || len(whole.Stretches) == 0 || len(whole.Lines) != 3*len(whole.Stretches) || whole.Next != nil || whole.Bounded {
+		t.Fatalf("%+v", whole)
+	}
+	for i, one := range whole.Stretches {
+		want := strings.Join(one.Sources, ",") + " allocation_id=a-blue"
+		if l := whole.Lines[3*i]; l.Line != want || l.Time != one.From || one.To <= one.From || i > 0 && one.From <= whole.Stretches[i-1].To {
+			t.Errorf("%+v: %+v, want %s", one, l, want)
+		}
+	}
+	records, question := 0, "?limit=1"
+	for pages := 0; ; pages++ {
+		page := ask("blue", question, http.StatusOK)
+		records += page.Records
+		if page.Next == nil || pages > 1000 {
+			break
+		}
+		question = "?limit=1&cursor=" + *page.Next
+	}
+	if records != whole.Records {
+		t.Errorf("%d records by pages of one, %d in one page", records, whole.Records)
+	}
+	if got := ask("all", "?to=2020-01-01T00:00:00Z", http.StatusOK); got.Records != 0 || len(got.Lines) != 0 {
+		t.Errorf("%+v", got)
+	}
+	ask("red", "", http.StatusNotFound)
+	ask("all", "?limit=1001", http.StatusBadRequest)
+	ask("all", "?cursor=x", http.StatusBadRequest)
+	p.lines.away = errors.New("connection refused")
+	ask("all", "", http.StatusBadGateway)
 }

@@ -37,6 +37,7 @@ type Answers interface {
 	Search(ctx context.Context, q query.Query, cursor string, limit int) (query.Page, error)
 	States(ctx context.Context, allocation string, asOf int64) (correlator.FourStates, error)
 	Raw(ctx context.Context, allocation, ref string) (query.FullEvent, error)
+	LinesOf(ctx context.Context, allocation string, from, to int64, cursor string, limit int) (query.LinePage, error)
 	LinesAround(ctx context.Context, allocation, ref, of string, within time.Duration, most int) (query.LinesAround, error)
 	Lookup(ctx context.Context, id string) (query.Lookup, error)
 	Node(ctx context.Context, id string) (query.Node, error)

@@ -112,6 +112,13 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/allocations/{id}/history (the `GetHistory` operationId).
 	GetHistory(ctx context.Context, id ID, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListLines The raw lines that carry the allocation, out of Loki
+	//
+	// A page is that of so many records of our own index: Loki is asked for the stretches of time in which they lie, sixteen at most, without the pauses between them, and for the streams of who wrote them. Lines of the moment at which a page ends may be on the next one, too. 501 where no Loki is configured (`loki:`), 502 with Retry-After where it does not answer.
+	//
+	// Corresponds with GET /api/v1/allocations/{id}/lines (the `ListLines` operationId).
+	ListLines(ctx context.Context, id ID, params *ListLinesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetLinesAround The raw lines that the source of a record wrote shortly before and after it, out of Loki
 	//
 	// Our own index says which stream, which time and which identifier: Loki reads no more. 501 where no Loki is configured (`loki:`), 502 with Retry-After where it does not answer.
@@ -316,6 +323,23 @@ func (c *Client) FollowAllocation(ctx context.Context, id ID, params *FollowAllo
 // Corresponds with GET /api/v1/allocations/{id}/history (the `GetHistory` operationId).
 func (c *Client) GetHistory(ctx context.Context, id ID, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetHistoryRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListLines The raw lines that carry the allocation, out of Loki
+//
+// A page is that of so many records of our own index: Loki is asked for the stretches of time in which they lie, sixteen at most, without the pauses between them, and for the streams of who wrote them. Lines of the moment at which a page ends may be on the next one, too. 501 where no Loki is configured (`loki:`), 502 with Retry-After where it does not answer.
+//
+// Corresponds with GET /api/v1/allocations/{id}/lines (the `ListLines` operationId).
+func (c *Client) ListLines(ctx context.Context, id ID, params *ListLinesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLinesRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1089,6 +1113,103 @@ func NewGetHistoryRequest(server string, id ID, params *GetHistoryParams) (*http
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListLinesRequest constructs an http.Request for the ListLines method
+func NewListLinesRequest(server string, id ID, params *ListLinesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/allocations/%s/lines", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Limit != nil {
 
@@ -2760,6 +2881,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/allocations/{id}/history (the `GetHistory` operationId).
 	GetHistoryWithResponse(ctx context.Context, id ID, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*GetHistoryResponse, error)
 
+	// ListLinesWithResponse The raw lines that carry the allocation, out of Loki
+	//
+	// A page is that of so many records of our own index: Loki is asked for the stretches of time in which they lie, sixteen at most, without the pauses between them, and for the streams of who wrote them. Lines of the moment at which a page ends may be on the next one, too. 501 where no Loki is configured (`loki:`), 502 with Retry-After where it does not answer.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/allocations/{id}/lines (the `ListLines` operationId).
+	ListLinesWithResponse(ctx context.Context, id ID, params *ListLinesParams, reqEditors ...RequestEditorFn) (*ListLinesResponse, error)
+
 	// GetLinesAroundWithResponse The raw lines that the source of a record wrote shortly before and after it, out of Loki
 	//
 	// Our own index says which stream, which time and which identifier: Loki reads no more. 501 where no Loki is configured (`loki:`), 502 with Retry-After where it does not answer.
@@ -3147,6 +3277,54 @@ func (r GetHistoryResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetHistoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListLinesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Lines
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListLinesResponse) GetJSON200() *Lines {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListLinesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListLinesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLinesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLinesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListLinesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -4447,6 +4625,21 @@ func (c *ClientWithResponses) GetHistoryWithResponse(ctx context.Context, id ID,
 	return ParseGetHistoryResponse(rsp)
 }
 
+// ListLinesWithResponse The raw lines that carry the allocation, out of Loki
+//
+// A page is that of so many records of our own index: Loki is asked for the stretches of time in which they lie, sixteen at most, without the pauses between them, and for the streams of who wrote them. Lines of the moment at which a page ends may be on the next one, too. 501 where no Loki is configured (`loki:`), 502 with Retry-After where it does not answer.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/allocations/{id}/lines (the `ListLines` operationId).
+func (c *ClientWithResponses) ListLinesWithResponse(ctx context.Context, id ID, params *ListLinesParams, reqEditors ...RequestEditorFn) (*ListLinesResponse, error) {
+	rsp, err := c.ListLines(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLinesResponse(rsp)
+}
+
 // GetLinesAroundWithResponse The raw lines that the source of a record wrote shortly before and after it, out of Loki
 //
 // Our own index says which stream, which time and which identifier: Loki reads no more. 501 where no Loki is configured (`loki:`), 502 with Retry-After where it does not answer.
@@ -4921,6 +5114,39 @@ func ParseGetHistoryResponse(rsp *http.Response) (*GetHistoryResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest History
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListLinesResponse parses an HTTP response from a ListLinesWithResponse call
+func ParseListLinesResponse(rsp *http.Response) (*ListLinesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLinesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Lines
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

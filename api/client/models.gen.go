@@ -736,20 +736,43 @@ type LayerList struct {
 	} `json:"layers"`
 }
 
+// Line defines model for Line.
+type Line struct {
+	// Labels labels and structured metadata
+	Labels map[string]string `json:"labels"`
+	Line   string            `json:"line"`
+	Time   time.Time         `json:"time"`
+}
+
+// Lines defines model for Lines.
+type Lines struct {
+	AsOf time.Time `json:"as_of"`
+
+	// Bounded lines, or late-linked records, may be missing: there are more than are read at once
+	Bounded    bool    `json:"bounded"`
+	Lines      []Line  `json:"lines"`
+	NextCursor *string `json:"next_cursor"`
+
+	// Records log records of this page by our index; lines without the allocation beside them, because it was learnt later, are not found
+	Records int `json:"records"`
+
+	// Stretches what was looked through
+	Stretches []struct {
+		From    time.Time `json:"from"`
+		Sources []string  `json:"sources"`
+		To      time.Time `json:"to"`
+	} `json:"stretches"`
+}
+
 // LinesAround defines model for LinesAround.
 type LinesAround struct {
 	// Bounded there are more, later ones
 	Bounded bool      `json:"bounded"`
 	From    time.Time `json:"from"`
-	Lines   []struct {
-		// Labels labels and structured metadata
-		Labels map[string]string `json:"labels"`
-		Line   string            `json:"line"`
-		Time   time.Time         `json:"time"`
-	} `json:"lines"`
-	Ref    string    `json:"ref"`
-	Source string    `json:"source"`
-	To     time.Time `json:"to"`
+	Lines   []Line    `json:"lines"`
+	Ref     string    `json:"ref"`
+	Source  string    `json:"source"`
+	To      time.Time `json:"to"`
 }
 
 // Listed defines model for Listed.
@@ -1240,6 +1263,21 @@ type FollowAllocationParams struct {
 // GetHistoryParams defines parameters for GetHistory.
 type GetHistoryParams struct {
 	// Limit the newest so many
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListLinesParams defines parameters for ListLines.
+type ListLinesParams struct {
+	// From stamped at or after
+	From *From `form:"from,omitempty" json:"from,omitempty"`
+
+	// To stamped before
+	To *To `form:"to,omitempty" json:"to,omitempty"`
+
+	// Cursor next_cursor of the page before; everything else as there
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit records of the index in a page
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,9 +98,22 @@ func (r *Reader) authorize(request *http.Request) error {
 	return nil
 }
 
+// unknownService is the label of what names no service, as collector/lokiexporter writes it.
+const unknownService = "unknown_service"
+
 // expression is the question in LogQL: one stream label, then structured metadata. Go's quotes are LogQL's.
 func expression(q query.LineQuestion) string {
-	text := "{service_name=" + strconv.Quote(q.Service) + "}"
+	services := make([]string, len(q.Sources))
+	for i, s := range q.Sources {
+		services[i] = cmp.Or(s, unknownService)
+	}
+	text := "{service_name=" + strconv.Quote(services[0]) + "}"
+	if len(services) > 1 {
+		for i, s := range services {
+			services[i] = regexp.QuoteMeta(s)
+		}
+		text = "{service_name=~" + strconv.Quote(strings.Join(services, "|")) + "}"
+	}
 	if q.Key != "" {
 		text += " | " + q.Key + "=" + strconv.Quote(q.ID)
 	}

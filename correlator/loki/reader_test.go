@@ -44,7 +44,7 @@ func TestLines(t *testing.T) {
 	defer server.Close()
 	c := DefaultConfig()
 	c.URL, c.Tenant, c.TokenFile = server.URL+"/prefix/", "t-1", token
-	got, err := reader(t, c).Lines(t.Context(), query.LineQuestion{Service: `a"b`, Key: "allocation_id", ID: "a-1", From: 5, To: 50, Most: 7})
+	got, err := reader(t, c).Lines(t.Context(), query.LineQuestion{Sources: []string{`a"b`}, Key: "allocation_id", ID: "a-1", From: 5, To: 50, Most: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,6 +65,18 @@ func TestLines(t *testing.T) {
 	}
 }
 
+func TestExpression(t *testing.T) {
+	f := func(q query.LineQuestion, want string) {
+		t.Helper()
+		if got := expression(q); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	f(query.LineQuestion{Sources: []string{"api"}}, `{service_name="api"}`)
+	f(query.LineQuestion{Sources: []string{"api", "a.b|c"}, Key: "node_id", ID: "n-1"}, `{service_name=~"api|a\\.b\\|c"} | node_id="n-1"`)
+	f(query.LineQuestion{Sources: []string{""}}, `{service_name="unknown_service"}`) // what names no service
+}
+
 func TestAway(t *testing.T) {
 	f := func(name string, h http.HandlerFunc, want string) {
 		t.Helper()
@@ -72,7 +84,7 @@ func TestAway(t *testing.T) {
 		defer server.Close()
 		c := DefaultConfig()
 		c.URL, c.Timeout = strings.Replace(server.URL, "http://", "http://user:secret@", 1), 200*time.Millisecond
-		_, err := reader(t, c).Lines(t.Context(), query.LineQuestion{Service: "api", Most: 1})
+		_, err := reader(t, c).Lines(t.Context(), query.LineQuestion{Sources: []string{"api"}, Most: 1})
 		var away *query.LinesUnavailable
 		if !errors.As(err, &away) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", name, err)
@@ -96,7 +108,7 @@ func TestAway(t *testing.T) {
 	c := DefaultConfig()
 	c.URL = server.URL
 	var away *query.LinesUnavailable
-	if _, err := reader(t, c).Lines(t.Context(), query.LineQuestion{Service: "api", Most: 1}); !errors.As(err, &away) || !strings.Contains(err.Error(), "refused") {
+	if _, err := reader(t, c).Lines(t.Context(), query.LineQuestion{Sources: []string{"api"}, Most: 1}); !errors.As(err, &away) || !strings.Contains(err.Error(), "refused") {
 		t.Error(err)
 	}
 }

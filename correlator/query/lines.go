@@ -18,9 +18,9 @@ type Line struct {
 
 // LineQuestion asks for the lines of a stretch of time.
 type LineQuestion struct {
-	Service  string // who wrote them
-	Key, ID  string // the identifier that they carry; an empty key: any
-	From, To int64  // Unix nanoseconds, To excluded
+	Sources  []string // who wrote them; one at least
+	Key, ID  string   // the identifier that they carry; an empty key: any
+	From, To int64    // Unix nanoseconds, To excluded
 	Most     int
 }
 
@@ -72,7 +72,7 @@ func (s *Service) LinesAround(ctx context.Context, allocation, ref, of string, w
 	if err != nil {
 		return LinesAround{}, err
 	}
-	q := LineQuestion{Service: e.Source, From: int64(e.Time) - int64(within), To: int64(e.Time) + int64(within) + 1, Most: most + 1}
+	q := LineQuestion{Sources: []string{e.Source}, From: int64(e.Time) - int64(within), To: int64(e.Time) + int64(within) + 1, Most: most + 1}
 	switch of {
 	case OfAllocation:
 		q.Key, q.ID = semconv.AllocationID, allocation

@@ -280,6 +280,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/allocations/{id}/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The raw lines that carry the allocation, out of Loki
+         * @description A page is that of so many records of our own index: Loki is asked for the stretches of time in which they lie, sixteen at most, without the pauses between them, and for the streams of who wrote them. Lines of the moment at which a page ends may be on the next one, too. 501 where no Loki is configured (`loki:`), 502 with Retry-After where it does not answer.
+         */
+        get: operations["listLines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/allocations/{id}/lines/{ref}": {
         parameters: {
             query?: never;
@@ -678,15 +698,34 @@ export interface components {
             to: string;
             /** @description there are more, later ones */
             bounded: boolean;
-            lines: {
+            lines: components["schemas"]["Line"][];
+        };
+        Line: {
+            /** Format: date-time */
+            time: string;
+            line: string;
+            /** @description labels and structured metadata */
+            labels: {
+                [key: string]: string;
+            };
+        };
+        Lines: {
+            lines: components["schemas"]["Line"][];
+            next_cursor: string | null;
+            /** Format: date-time */
+            as_of: string;
+            /** @description log records of this page by our index; lines without the allocation beside them, because it was learnt later, are not found */
+            records: number;
+            /** @description what was looked through */
+            stretches: {
                 /** Format: date-time */
-                time: string;
-                line: string;
-                /** @description labels and structured metadata */
-                labels: {
-                    [key: string]: string;
-                };
+                from: string;
+                /** Format: date-time */
+                to: string;
+                sources: string[];
             }[];
+            /** @description lines, or late-linked records, may be missing: there are more than are read at once */
+            bounded: boolean;
         };
         Incident: {
             incident_id: string;
@@ -1668,6 +1707,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FullEvent"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listLines: {
+        parameters: {
+            query?: {
+                /** @description stamped at or after */
+                from?: components["parameters"]["from"];
+                /** @description stamped before */
+                to?: components["parameters"]["to"];
+                /** @description next_cursor of the page before; everything else as there */
+                cursor?: components["parameters"]["cursor"];
+                /** @description records of the index in a page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description an allocation_id */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description a page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Lines"];
                 };
             };
             default: components["responses"]["Problem"];
