@@ -2,20 +2,22 @@ package lokibench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/faultline-io/faultline/correlator/query"
 	"github.com/faultline-io/faultline/internal/lokitest"
 )
 
 // Questions is what Loki reads for the lines of one allocation.
 type Questions struct {
-	Loki    *lokitest.Server
 	Lines   int
+	Each    int // lines of an allocation
 	Batch   int
 	Samples int // allocations to ask about
 	Said    func(format string, args ...any)
@@ -24,76 +26,67 @@ type Questions struct {
 // span is within what Loki takes, a week.
 const span = 6 * 24 * time.Hour
 
-// asked is what is known of an allocation without Loki.
-type asked struct {
-	id       string
-	from, to time.Time
-	services []string
-	lines    int
-}
-
-// Ask fills Loki and asks about some allocations, in each way.
+// Ask fills a Loki for each layout, asks about some allocations in each way, and tells.
 func (q Questions) Ask(ctx context.Context, out io.Writer) error {
-	const tenant = "questions"
 	start := time.Now().Add(-span - time.Minute)
-	lines := Shape{Seed: 2, Lines: q.Lines, Start: start, Span: span}.lines()
-	ours := contenders()[0]
-	e, err := ours.start(ctx, q.Loki.URL, tenant)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = e.Shutdown(ctx) }()
-	for part := range slices.Chunk(lines, q.Batch) {
-		if err := e.ConsumeLogs(ctx, logs(part)); err != nil {
-			return err
-		}
-	}
-	q.Said("%d lines of %s written", len(lines), span)
-	if err := q.Loki.Flush(ctx); err != nil {
-		return err
-	}
-	loki := q.Loki.For(tenant)
-	ways := []struct {
-		name  string
-		query func(asked) (selector string, from, to time.Time)
-	}{
-		{"all of Loki's time, every stream", func(asked) (string, time.Time, time.Time) { return `{service_name=~".+"}`, start, time.Now() }},
-		{"the allocation's time by our index", func(a asked) (string, time.Time, time.Time) { return `{service_name=~".+"}`, a.from, a.to }},
-		{"its time and its services", func(a asked) (string, time.Time, time.Time) { return a.selector(), a.from, a.to }},
-		{"five minutes around one event, its services", func(a asked) (string, time.Time, time.Time) {
-			return a.selector(), a.from.Add(-5 * time.Minute), a.from.Add(5 * time.Minute)
-		}},
-	}
+	lines := Shape{Seed: 2, Lines: q.Lines, Each: q.Each, Start: start, Span: span}.lines()
+	sample := known(lines, q.Samples)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintf(w, "lines of one allocation among %d, %d allocations asked\tbytes read, median\tmean\tof the search without\tlines read\tof which its own\n", len(lines), q.Samples)
-	var whole float64
-	for _, way := range ways {
-		var bytes []int
-		sum, read, own := 0, 0, 0
-		for _, a := range known(lines, q.Samples) {
-			selector, from, to := way.query(a)
-			found, stats, err := loki.Query(ctx, fmt.Sprintf("%s | allocation_id=%q", selector, a.id), from, to, 5000)
-			if err != nil {
-				return err
-			}
-			if to.Sub(from) != 10*time.Minute && len(found) != a.lines {
-				return fmt.Errorf("%s: %s has %d lines of %d", way.name, a.id, len(found), a.lines)
-			}
-			bytes = append(bytes, stats.Bytes)
-			sum, read, own = sum+stats.Bytes, read+stats.Lines, own+len(found)
+	_, _ = fmt.Fprintf(w, "%d allocations of %d lines each asked for, among %d\tbytes read, median\tof the search without\tmean\tof the search without\tmost\tqueries, mean\tmost\tlines read, mean\tms, mean\n", len(sample), q.Each, len(lines))
+	for _, y := range layouts() {
+		if err := q.layout(ctx, w, y, lines, sample, start); err != nil {
+			return fmt.Errorf("%s: %w", y.name, err)
 		}
-		slices.Sort(bytes)
-		mean := float64(sum) / float64(len(bytes))
-		if whole == 0 {
-			whole = mean
-		}
-		_, _ = fmt.Fprintf(w, "%s\t%d\t%.0f\t1/%.1f\t%d\t%d\n", way.name, bytes[len(bytes)/2], mean, whole/mean, read/q.Samples, own/q.Samples)
 	}
 	return w.Flush()
 }
 
-func (a asked) selector() string {
-	return fmt.Sprintf("{service_name=~%q}", strings.Join(a.services, "|"))
+func (q Questions) layout(ctx context.Context, out io.Writer, y layout, lines []line, sample []asked, start time.Time) (err error) {
+	dir, err := os.MkdirTemp("", "faultline-bench-loki-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	set := lokitest.Settings{Tenants: true, Limits: lokitest.NoRates()}
+	if y.block != "" {
+		set.Ingester = []string{"chunk_block_size: " + y.block}
+	}
+	loki, err := lokitest.Open(ctx, dir, set)
+	if err != nil {
+		return err
+	}
+	defer loki.Kill()
+	if err := y.fill(ctx, loki, lines, q.Batch); err != nil {
+		return err
+	}
+	streams, err := loki.For(y.tenant).Streams(ctx, start, time.Now())
+	if err != nil {
+		return err
+	}
+	q.Said("%s: %d lines of %s written, %d streams", y.name, len(lines), span, len(streams))
+	_, _ = fmt.Fprintf(out, "%s: %d streams\t\t\t\t\t\t\t\t\t\n", y.name, len(streams))
+	whole := cost{}
+	for _, way := range ways(start) {
+		c, err := way.ask(ctx, loki.For(y.tenant), y, sample)
+		if err != nil {
+			return fmt.Errorf("%s: %w", way.name, err)
+		}
+		if whole.bytes == nil {
+			whole = c
+		}
+		n := float64(len(sample))
+		_, _ = fmt.Fprintf(out, "  %s\t%.2f MB\t1/%.1f\t%.2f MB\t1/%.1f\t%.1f MB\t%.1f\t%d\t%.0f\t%.0f\n", way.name, c.median()/1e6, whole.median()/c.median(), c.mean()/1e6, whole.mean()/c.mean(),
+			float64(slices.Max(c.bytes))/1e6, float64(c.queries)/n, c.most, float64(c.lines)/n, float64(c.took.Milliseconds())/n)
+	}
+	return nil
+}
+
+// asked is what is known of an allocation without Loki.
+type asked struct {
+	number   int32
+	id       string
+	from, to int64
+	moments  []query.Moment
 }
 
 // known is what our own index knows of some allocations, evenly spread.
@@ -110,14 +103,11 @@ func known(lines []line, samples int) (out []asked) {
 		}
 		a := at[l.allocation]
 		if a == nil {
-			a = &asked{id: fmt.Sprintf("a-%08x", l.allocation), from: time.Unix(0, l.at)}
+			a = &asked{number: l.allocation, id: fmt.Sprintf("a-%08x", l.allocation), from: l.at}
 			at[l.allocation] = a
 		}
-		a.to = time.Unix(0, l.at+1)
-		a.lines++
-		if service := emitters[l.emitter]; !slices.Contains(a.services, service) {
-			a.services = append(a.services, service)
-		}
+		a.to = l.at + 1
+		a.moments = append(a.moments, query.Moment{Time: l.at, Source: emitters[l.emitter]})
 	}
 	for n := range int32(samples) {
 		if a := at[n*int32(step)]; a != nil { //nolint:gosec // small

@@ -18,11 +18,10 @@ import (
 type Shape struct {
 	Seed  uint64
 	Lines int
+	Each  int // lines of an allocation
 	Start time.Time
 	Span  time.Duration
 }
-
-const linesPerAllocation = 100
 
 // line is one record to be made.
 type line struct {
@@ -52,7 +51,7 @@ func (s Shape) lines() []line {
 		from := s.Start.UnixNano() + rng.Int64N(int64(s.Span))
 		hours := min(max(6*math.Exp(1.6*rng.NormFloat64()), 0.2), 240)
 		to := min(from+int64(hours*float64(time.Hour)), last)
-		for range min(linesPerAllocation, s.Lines-len(out)) {
+		for range min(s.Each, s.Lines-len(out)) {
 			l := line{allocation: a, severity: uint8([]int{9, 9, 9, 9, 9, 9, 9, 9, 13, 17}[rng.IntN(10)])} //nolint:gosec // small
 			if rng.Float64() < 0.4 {
 				l.emitter = uint8(rng.IntN(platformEmitters)) //nolint:gosec // small
@@ -77,14 +76,17 @@ func (s Shape) lines() []line {
 	return out
 }
 
+// bucketAttribute is what a label of buckets is made of.
+const bucketAttribute = "allocation.bucket"
+
 // logs makes records of lines, grouped by who emits them, as they come out of the identity processor.
-func logs(lines []line) plog.Logs {
+func logs(lines []line, y layout) plog.Logs {
 	ld := plog.NewLogs()
 	by := map[string]plog.LogRecordSlice{}
 	for _, l := range lines {
 		service := emitters[l.emitter]
 		key := service
-		if l.emitter >= platformEmitters {
+		if l.emitter >= platformEmitters || y.buckets > 0 {
 			key += fmt.Sprint(l.allocation)
 		}
 		records, ok := by[key]
@@ -95,6 +97,9 @@ func logs(lines []line) plog.Logs {
 			m.PutStr("service.version", "1.14.2")
 			m.PutStr("deployment.environment.name", "prod")
 			m.PutStr("k8s.cluster.name", "east-1")
+			if y.buckets > 0 {
+				m.PutStr(bucketAttribute, y.bucket(l.allocation))
+			}
 			if l.emitter >= platformEmitters {
 				m.PutStr(semconv.HostName, fmt.Sprintf("node-%05d", l.allocation))
 				m.PutStr(semconv.NodeID, fmt.Sprintf("node-%05d", l.allocation))

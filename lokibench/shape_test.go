@@ -8,7 +8,7 @@ import (
 
 // The same shape gives the same lines, oldest first, and no two that Loki would know for one.
 func TestShape(t *testing.T) {
-	s := Shape{Seed: 1, Lines: 20_000, Start: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), Span: 48 * time.Hour}
+	s := Shape{Seed: 1, Lines: 20_000, Each: 100, Start: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), Span: 48 * time.Hour}
 	lines, again := s.lines(), s.lines()
 	seen := map[string]bool{}
 	for i, l := range lines {
@@ -24,11 +24,11 @@ func TestShape(t *testing.T) {
 		}
 		seen[one] = true
 	}
-	if ld := logs(lines[:1000]); ld.LogRecordCount() != 1000 {
+	if ld := logs(lines[:1000], layout{}); ld.LogRecordCount() != 1000 {
 		t.Errorf("%d records of 1000 lines", ld.LogRecordCount())
 	}
 	for _, a := range known(lines, 5) {
-		if a.lines == 0 || a.to.Before(a.from) || len(a.services) == 0 {
+		if len(a.moments) == 0 || a.to <= a.from {
 			t.Errorf("%+v", a)
 		}
 	}

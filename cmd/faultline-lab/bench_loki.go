@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -14,14 +16,14 @@ import (
 
 // benchLoki is `faultline-lab bench loki`.
 type benchLoki struct {
-	records, batch, rounds, lines, samples int
+	records, batch, rounds, lines, each, samples int
 }
 
 func benchLokiCommand() *cobra.Command {
 	b := benchLoki{}
 	cmd := &cobra.Command{
 		Use:   "loki",
-		Short: "Measure the way to Loki beside otlp_http, and what Loki reads for one allocation (needs make loki)",
+		Short: "Measure the way to Loki beside otlp_http, and what Loki reads for one allocation, by way and layout (needs make loki)",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return b.run(cmd) },
 	}
@@ -30,18 +32,33 @@ func benchLokiCommand() *cobra.Command {
 	f.IntVar(&b.batch, "batch", 8192, "records that an exporter is given at once")
 	f.IntVar(&b.rounds, "rounds", 5, "rounds; 0 measures no exporter")
 	f.IntVar(&b.lines, "lines", 150_000, "lines among which one allocation's are asked for; 0 asks nothing")
-	f.IntVar(&b.samples, "samples", 15, "allocations to ask about")
+	f.IntVar(&b.each, "each", 100, "lines of each allocation")
+	f.IntVar(&b.samples, "samples", 20, "allocations to ask about")
 	return cmd
 }
 
-func (b *benchLoki) run(cmd *cobra.Command) (err error) {
+func (b *benchLoki) run(cmd *cobra.Command) error {
 	ctx, begun := cmd.Context(), time.Now()
 	said := func(format string, args ...any) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%6.0f s  "+format+"\n", append([]any{time.Since(begun).Seconds()}, args...)...)
 	}
-	if b.records < 1 || b.batch < 1 || b.samples < 1 {
-		return errors.New("--records, --batch and --samples: less than 1")
+	if b.records < 1 || b.batch < 1 || b.samples < 1 || b.each < 1 {
+		return errors.New("--records, --batch, --each and --samples: less than 1")
 	}
+	out := cmd.OutOrStdout()
+	if b.rounds > 0 {
+		if err := b.compare(ctx, out, said); err != nil {
+			return err
+		}
+		fmt.Fprintln(out)
+	}
+	if b.lines == 0 {
+		return nil
+	}
+	return lokibench.Questions{Lines: b.lines, Each: b.each, Batch: b.batch, Samples: b.samples, Said: said}.Ask(ctx, out)
+}
+
+func (b *benchLoki) compare(ctx context.Context, out io.Writer, said func(string, ...any)) (err error) {
 	dir, err := os.MkdirTemp("", "faultline-bench-loki-")
 	if err != nil {
 		return err
@@ -52,15 +69,5 @@ func (b *benchLoki) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer loki.Kill()
-	out := cmd.OutOrStdout()
-	if b.rounds > 0 {
-		if err := (lokibench.Cost{Loki: loki, Records: b.records, Batch: b.batch, Rounds: b.rounds, Said: said}).Compare(ctx, out); err != nil {
-			return err
-		}
-		fmt.Fprintln(out)
-	}
-	if b.lines == 0 {
-		return nil
-	}
-	return lokibench.Questions{Loki: loki, Lines: b.lines, Batch: b.batch, Samples: b.samples, Said: said}.Ask(ctx, out)
+	return lokibench.Cost{Loki: loki, Records: b.records, Batch: b.batch, Rounds: b.rounds, Said: said}.Compare(ctx, out)
 }

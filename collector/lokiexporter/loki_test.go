@@ -262,7 +262,7 @@ func TestLokiLosesItsAnswer(t *testing.T) {
 		t.Logf("%s: %d lines, of which count_over_time counts %d", when, n, counted)
 	}
 	check("in memory")
-	if err := l.Flush(t.Context()); err != nil {
+	if err := l.WriteChunks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(2 * time.Second)

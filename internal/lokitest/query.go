@@ -3,7 +3,6 @@ package lokitest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -85,17 +84,22 @@ func (s *Server) For(tenant string) *Server { return &Server{URL: s.URL, tenant:
 
 // CPU is what the server has used of processors.
 func (s *Server) CPU(ctx context.Context) (time.Duration, error) {
+	seconds, err := s.metric(ctx, "process_cpu_seconds_total")
+	return time.Duration(seconds * float64(time.Second)), err
+}
+
+// metric is the value of a metric of the server without labels.
+func (s *Server) metric(ctx context.Context, name string) (float64, error) {
 	text, err := s.get(ctx, "/metrics")
 	if err != nil {
 		return 0, fmt.Errorf("read Loki's metrics: %w", err)
 	}
 	for l := range strings.Lines(string(text)) {
-		if v, ok := strings.CutPrefix(l, "process_cpu_seconds_total "); ok {
-			seconds, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
-			return time.Duration(seconds * float64(time.Second)), err
+		if v, ok := strings.CutPrefix(l, name+" "); ok {
+			return strconv.ParseFloat(strings.TrimSpace(v), 64)
 		}
 	}
-	return 0, errors.New("read Loki's metrics: no process_cpu_seconds_total")
+	return 0, fmt.Errorf("read Loki's metrics: no %s", name)
 }
 
 func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }

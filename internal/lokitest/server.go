@@ -40,7 +40,7 @@ common:
   storage: {filesystem: {chunks_directory: %[4]s/data/chunks, rules_directory: %[4]s/data/rules}}
   replication_factor: 1
   ring: {kvstore: {store: inmemory}}
-ingester: {lifecycler: {min_ready_duration: 0s, final_sleep: 0s}}
+ingester: {lifecycler: {min_ready_duration: 0s, final_sleep: 0s}%[5]s}
 frontend: {scheduler_dns_lookup_period: 200ms}
 frontend_worker: {dns_lookup_duration: 200ms}
 schema_config:
@@ -52,8 +52,9 @@ limits_config:
 
 // Settings of a server.
 type Settings struct {
-	Tenants bool     // auth_enabled: X-Scope-OrgID is asked for
-	Limits  []string // lines of limits_config
+	Tenants  bool     // auth_enabled: X-Scope-OrgID is asked for
+	Limits   []string // lines of limits_config
+	Ingester []string // entries of ingester, as `chunk_block_size: 65536`
 }
 
 // NoRates are limits under which nobody who sends as fast as he can is told to wait.
@@ -89,7 +90,11 @@ func Open(ctx context.Context, dir string, s Settings) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := fmt.Sprintf(config, s.Tenants, port, grpc, dir)
+	ingester := ""
+	for _, entry := range s.Ingester {
+		ingester += ", " + entry
+	}
+	text := fmt.Sprintf(config, s.Tenants, port, grpc, dir, ingester)
 	for _, line := range s.Limits {
 		text += "  " + line + "\n"
 	}
@@ -160,19 +165,36 @@ func (s *Server) Kill() {
 	}
 }
 
-// Flush writes what it holds in memory to its store.
-func (s *Server) Flush(ctx context.Context) error {
+// WriteChunks writes what it holds in memory to its store, and waits until it holds nothing.
+func (s *Server) WriteChunks(ctx context.Context) error {
+	for {
+		if err := s.flush(ctx); err != nil {
+			return fmt.Errorf("write chunks: %w", err)
+		}
+		held, err := s.metric(ctx, "loki_ingester_memory_chunks")
+		if err != nil || held == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("write chunks: %w", ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (s *Server) flush(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/flush", nil)
 	if err != nil {
 		return err
 	}
 	r, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("flush: %w", err)
+		return err
 	}
 	defer func() { _ = r.Body.Close() }()
 	if r.StatusCode/100 != 2 {
-		return fmt.Errorf("flush: %s", r.Status)
+		return errors.New(r.Status)
 	}
 	return nil
 }
