@@ -25,6 +25,22 @@ import (
 // awayVariable is for how long Loki is away in the middle of the load: three seconds where it is not set (make soak-loki: 30m).
 const awayVariable = "FAULTLINE_LOKI_AWAY"
 
+// killsAndAway are how many kills there are and for how long what is behind is away, by the environment or as given.
+func killsAndAway(t *testing.T, kills int, away time.Duration) (int, time.Duration) {
+	t.Helper()
+	for variable, set := range map[string]func(string) error{
+		killsVariable: func(s string) (err error) { kills, err = strconv.Atoi(s); return err },
+		awayVariable:  func(s string) (err error) { away, err = time.ParseDuration(s); return err },
+	} {
+		if text := os.Getenv(variable); text != "" {
+			if err := set(text); err != nil {
+				t.Fatalf("%s: %v", variable, err)
+			}
+		}
+	}
+	return kills, away
+}
+
 // lokiProcess is a Collector with a way to Loki, and for agents a way in as to Loki.
 func lokiProcess(t *testing.T, loki string) (c *process, push string) {
 	t.Helper()
@@ -62,7 +78,8 @@ type numbered struct {
 	all   sync.WaitGroup
 }
 
-func sendNumbered(address string, senders int, pause time.Duration) *numbered {
+// sendNumbered sends from several senders, each batch to one of the addresses.
+func sendNumbered(senders int, pause time.Duration, addresses ...string) *numbered {
 	l := &numbered{acked: map[int]bool{}, done: make(chan struct{})}
 	for range senders {
 		l.all.Go(func() {
@@ -81,7 +98,7 @@ func sendNumbered(address string, senders int, pause time.Duration) *numbered {
 				if err != nil {
 					panic(err) // it was made here
 				}
-				if status, _ := send(client, address, "/v1/logs", protobuf, body); status == http.StatusOK {
+				if status, _ := send(client, addresses[batch%len(addresses)], "/v1/logs", protobuf, body); status == http.StatusOK {
 					l.mu.Lock()
 					l.acked[batch] = true
 					l.mu.Unlock()
@@ -102,14 +119,40 @@ func numberedBatch(batch int) plogotlp.ExportRequest {
 		lr := records.AppendEmpty()
 		lr.SetTimestamp(pcommon.NewTimestampFromTime(now.Add(time.Duration(i))))
 		lr.SetSeverityNumber(plog.SeverityNumberInfo)
-		lr.Body().SetStr(fmt.Sprintf("batch %d record %d of a line that is about as long as lines are", batch, i))
+		lr.Body().SetStr(numberedLine(batch, i))
 		lr.Attributes().PutStr("allocation_id", fmt.Sprintf("a-%d", batch%7))
 		lr.Attributes().PutStr("node_instance_id", fmt.Sprintf("i-%d", batch%5))
 	}
 	return plogotlp.NewExportRequestFromLogs(ld)
 }
 
+func numberedLine(batch, i int) string {
+	return fmt.Sprintf("batch %d record %d of a line that is about as long as lines are", batch, i)
+}
+
 func (l *numbered) stop() { close(l.done); l.all.Wait() }
+
+// missing are the lines that were acknowledged and are not there.
+func (l *numbered) missing(there map[string]int) (all []string) {
+	for batch := range l.acked {
+		for i := range perBatch {
+			if line := numberedLine(batch, i); there[line] == 0 {
+				all = append(all, line)
+			}
+		}
+	}
+	return all
+}
+
+// doubled is how many lines are there more than once.
+func doubled(there map[string]int) (n int) {
+	for _, times := range there {
+		if times > 1 {
+			n++
+		}
+	}
+	return n
+}
 
 // everyLine reads all lines of the services, by pages, and counts each.
 func everyLine(ctx context.Context, l *lokitest.Server, from, to time.Time) (map[string]int, error) {
@@ -150,17 +193,7 @@ func everyLine(ctx context.Context, l *lokitest.Server, from, to time.Time) (map
 // Every line that was acknowledged comes to Loki, and is given by it once. What Loki has in its write-ahead log and does not give
 // after it was killed is its own loss: it is counted, and told.
 func TestLokiKilledAtRandom(t *testing.T) {
-	kills, away := 6, 3*time.Second
-	for variable, set := range map[string]func(string) error{
-		killsVariable: func(s string) (err error) { kills, err = strconv.Atoi(s); return err },
-		awayVariable:  func(s string) (err error) { away, err = time.ParseDuration(s); return err },
-	} {
-		if text := os.Getenv(variable); text != "" {
-			if err := set(text); err != nil {
-				t.Fatalf("%s: %v", variable, err)
-			}
-		}
-	}
+	kills, away := killsAndAway(t, 6, 3*time.Second)
 	begun := time.Now()
 	seed := uint64(begun.UnixNano()) //nolint:gosec // any number does
 	dice := rand.New(rand.NewPCG(seed, 0))
@@ -175,7 +208,7 @@ func TestLokiKilledAtRandom(t *testing.T) {
 	if away > time.Minute { // half a million lines in half an hour
 		pause = 500 * time.Millisecond
 	}
-	load := sendNumbered(c.otlp, 3, pause)
+	load := sendNumbered(3, pause, c.otlp)
 	for n := range kills {
 		time.Sleep(time.Duration(dice.IntN(1500)) * time.Millisecond)
 		what := n % 3 // the Collector, Loki, both
@@ -207,22 +240,12 @@ func TestLokiKilledAtRandom(t *testing.T) {
 	load.stop()
 	drain := time.Now()
 	var there map[string]int
-	lost := func() (all []string) {
-		for batch := range load.acked {
-			for i := range perBatch {
-				if line := fmt.Sprintf("batch %d record %d of a line that is about as long as lines are", batch, i); there[line] == 0 {
-					all = append(all, line)
-				}
-			}
-		}
-		return all
-	}
 	forgotten := 0
 	c.within(10*time.Minute, "every acknowledged line has come to Loki", func() (err error) {
 		if there, err = everyLine(t.Context(), loki, begun.Add(-time.Minute), time.Now().Add(time.Minute)); err != nil {
 			return err
 		}
-		missing := lost()
+		missing := load.missing(there)
 		if len(missing) == 0 {
 			return nil
 		}
@@ -241,14 +264,9 @@ func TestLokiKilledAtRandom(t *testing.T) {
 		}
 		return nil
 	})
-	doubled := 0
-	for _, n := range there {
-		if n > 1 {
-			doubled++
-		}
-	}
-	if doubled > 0 {
-		t.Errorf("%d lines are there more than once", doubled)
+	twice := doubled(there)
+	if twice > 0 {
+		t.Errorf("%d lines are there more than once", twice)
 	}
 	if len(load.acked) < 5*kills {
 		t.Errorf("only %d batches were acknowledged", len(load.acked))
@@ -258,7 +276,7 @@ func TestLokiKilledAtRandom(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("seed %d: %d kills, Loki away for %s, %d lines acknowledged of %d sent: 0 lost, %d doubled, %d read, %d in Loki's write-ahead log and given by no query; count_over_time says %d; the last backlog took %s", seed, kills, away,
-		len(load.acked)*perBatch, load.sent*perBatch, doubled, len(there), forgotten, counted, time.Since(drain).Round(100*time.Millisecond))
+		len(load.acked)*perBatch, load.sent*perBatch, twice, len(there), forgotten, counted, time.Since(drain).Round(100*time.Millisecond))
 	c.stop()
 }
 

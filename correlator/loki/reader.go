@@ -152,5 +152,5 @@ func parse(body io.Reader) ([]query.Line, error) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b query.Line) int { return cmp.Compare(a.Time, b.Time) })
-	return out, nil
+	return once(out), nil
 }
