@@ -1,72 +1,52 @@
 package grafana
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
+	"go.opentelemetry.io/collector/exporter/exportertest"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/processor/processortest"
+
+	"github.com/faultline-io/faultline/collector/lokiexporter"
 	"github.com/faultline-io/faultline/internal/lokitest"
-	"github.com/faultline-io/faultline/internal/record"
-	"github.com/faultline-io/faultline/internal/semconv"
+	"github.com/faultline-io/faultline/processors/identityprocessor"
 )
 
-// push sends records as collector/lokiexporter does: four labels, identifiers as structured metadata.
-func push(t *testing.T, address string, records []*record.Record) {
+// send has Loki hold what the product writes of records: stamped by the identity processor, sent by the exporter.
+func send(t *testing.T, address string, logs plog.Logs) {
 	t.Helper()
-	type stream struct {
-		Stream map[string]string `json:"stream"`
-		Values [][]any           `json:"values"`
+	for _, rl := range logs.ResourceLogs().All() {
+		rl.Resource().Attributes().PutStr("deployment.environment.name", "test")
+		rl.Resource().Attributes().PutStr("k8s.cluster.name", "c-1")
 	}
-	streams := map[string]*stream{}
-	for _, r := range records {
-		severity := map[bool]string{true: "error", false: "info"}[r.Severity >= 17]
-		s := streams[r.Service+severity]
-		if s == nil {
-			s = &stream{Stream: map[string]string{"service_name": r.Service, "severity": severity, "environment": "test", "cluster": "c-1"}}
-			streams[r.Service+severity] = s
-		}
-		metadata := map[string]string{}
-		for _, key := range []string{semconv.AllocationID, semconv.NodeID, semconv.NodeInstanceID, semconv.CorrelationID, semconv.WorkflowID} {
-			if id, ok := r.Attrs.Get(key); ok {
-				metadata[key] = id
-			}
-		}
-		line := r.Body
-		if line == "" {
-			line = r.Name
-		}
-		s.Values = append(s.Values, []any{strconv.FormatInt(r.Time, 10), line, metadata})
-	}
-	var body struct {
-		Streams []*stream `json:"streams"`
-	}
-	for _, s := range streams {
-		slices.SortFunc(s.Values, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) }) // all have nineteen digits
-		body.Streams = append(body.Streams, s)
-	}
-	text, err := json.Marshal(body)
+	exporters, processors := lokiexporter.NewFactory(), identityprocessor.NewFactory()
+	cfg := exporters.CreateDefaultConfig().(*lokiexporter.Config)
+	cfg.Client.Endpoint, cfg.Queue = address, configoptional.None[exporterhelper.QueueBatchConfig]()
+	exporter, err := exporters.CreateLogs(t.Context(), exportertest.NewNopSettings(exporters.Type()), cfg)
 	must(t, err)
-	answer, err := http.Post(address+"/loki/api/v1/push", "application/json", bytes.NewReader(text))
+	processor, err := processors.CreateLogs(t.Context(), processortest.NewNopSettings(processors.Type()), processors.CreateDefaultConfig(), exporter)
 	must(t, err)
-	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode != http.StatusNoContent {
-		said, _ := io.ReadAll(answer.Body)
-		t.Fatalf("push: %s %s", answer.Status, said)
-	}
+	must(t, exporter.Start(t.Context(), componenttest.NewNopHost()))
+	must(t, processor.Start(t.Context(), componenttest.NewNopHost()))
+	must(t, processor.ConsumeLogs(t.Context(), logs))
+	must(t, processor.Shutdown(t.Context()))
+	must(t, exporter.Shutdown(t.Context()))
 }
 
 // logQL wants lines, or series, of every query of Loki, and values of every variable.
-func logQL(t *testing.T, records []*record.Record) {
+func logQL(t *testing.T, logs plog.Logs) {
 	address := lokitest.Start(t, lokitest.Settings{}).URL
-	push(t, address, records)
+	send(t, address, logs)
 	now := time.Now()
 	w := window{now.Add(-6 * time.Hour), now, time.Minute}
 	v := chosen()

@@ -39,7 +39,7 @@ type platform struct {
 	grafana          driver.Conn // as Grafana asks: it may read, and change no setting either
 	writer           *clickhouseexporter.Writer
 	known            []story.Scenario
-	records          []*record.Record // all that was written
+	logs             plog.Logs // all log records that were written
 }
 
 // newPlatform runs a platform on stories, and on a tale, that have just happened.
@@ -53,7 +53,7 @@ func newPlatform(t *testing.T) *platform {
 	must(t, schema.Migrate(ctx, conn, log))
 	reads, err := schema.Open(ctx, dsn+"?readonly=1")
 	must(t, err)
-	p := &platform{conn: conn, grafana: reads}
+	p := &platform{conn: conn, grafana: reads, logs: plog.NewLogs()}
 	p.writer, err = clickhouseexporter.OpenWriter(ctx, dsn, nil)
 	must(t, err)
 
@@ -130,7 +130,6 @@ func (p *platform) write(t *testing.T, records []*record.Record, ago time.Durati
 			r.End += shift
 		}
 	}
-	p.records = append(p.records, records...)
 	text, err := otlpfile.Write(records)
 	must(t, err)
 	logs, spans := plog.NewLogs(), ptrace.NewTraces()
@@ -146,6 +145,7 @@ func (p *platform) write(t *testing.T, records []*record.Record, ago time.Durati
 		ld.ResourceLogs().MoveAndAppendTo(logs.ResourceLogs())
 	}
 	must(t, p.writer.WriteLogs(t.Context(), logs))
+	logs.ResourceLogs().MoveAndAppendTo(p.logs.ResourceLogs())
 	if spans.SpanCount() > 0 {
 		must(t, p.writer.WriteSpans(t.Context(), spans))
 	}

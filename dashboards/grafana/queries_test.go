@@ -50,7 +50,7 @@ func TestQueries(t *testing.T) {
 	t.Run("PromQL", func(t *testing.T) { promQL(t, metrics) })
 	t.Run("the API says the same", func(t *testing.T) { sameAsTheAPI(t, p, metrics) })
 	t.Run("SQL", func(t *testing.T) { sql(t, p) })
-	t.Run("LogQL", func(t *testing.T) { logQL(t, p.records) })
+	t.Run("LogQL", func(t *testing.T) { logQL(t, p.logs) })
 }
 
 // noPrometheus is why expressions are not tested.
