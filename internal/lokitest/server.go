@@ -1,7 +1,6 @@
 package lokitest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -197,23 +196,4 @@ func (s *Server) flush(ctx context.Context) error {
 		return errors.New(r.Status)
 	}
 	return nil
-}
-
-// Logged says of each text whether it stands in the server's write-ahead log: what stands there it has answered for.
-func (s *Server) Logged(texts []string) (map[string]bool, error) {
-	segments, err := filepath.Glob(filepath.Join(s.dir, "data", "wal", "*"))
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]bool{}
-	for _, path := range segments {
-		segment, err := os.ReadFile(path)
-		if err != nil {
-			continue // a folder of a checkpoint
-		}
-		for _, text := range texts {
-			out[text] = out[text] || bytes.Contains(segment, []byte(text))
-		}
-	}
-	return out, nil
 }
