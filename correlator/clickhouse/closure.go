@@ -163,14 +163,51 @@ func (c *closure) nodes() []string {
 	return out
 }
 
-// allocations are those that the followed identifiers lead to.
-func (c *closure) allocations() []string {
+// allocations are those that identifiers lead to. A node leads to all that ever held it; what is on a node for a time, to those that
+// held it meanwhile.
+func (c *closure) allocations(of []identity.Key) []string {
+	x, seen := c.index(), map[identity.Key]bool{}
 	var out []string
-	for _, f := range c.links {
-		if f.Object.Kind == identity.Allocation && !slices.Contains(out, f.Object.ID) {
-			out = append(out, f.Object.ID)
+	for len(of) > 0 {
+		k := of[0]
+		if of = of[1:]; seen[k] {
+			continue
+		}
+		seen[k] = true
+		for _, l := range c.links {
+			other := l.Object
+			switch {
+			case l.Subject == k && l.Object.Kind == identity.Allocation:
+				out = append(out, l.Object.ID)
+				continue
+			case l.Object == k:
+				other = l.Subject
+			case l.Subject != k:
+				continue
+			}
+			switch {
+			case k.Kind == identity.Node:
+			case other.Kind == identity.Node:
+				out = append(out, heldMeanwhile(x, other.ID, k)...)
+			case other.Kind != identity.Allocation:
+				of = append(of, other)
+			}
 		}
 	}
 	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// heldMeanwhile are the allocations that held a node while one of its instances lived; all where that is not known of it.
+func heldMeanwhile(x *identity.Index, node string, instance identity.Key) (out []string) {
+	lived := []identity.Interval{always}
+	if instance.Kind == identity.NodeInstance {
+		lived = slices.DeleteFunc(slices.Clone(x.NodeInstances(node)), func(i identity.Interval) bool { return i.Object != instance.ID })
+	}
+	for _, held := range x.Assignments(node) {
+		if slices.ContainsFunc(lived, func(i identity.Interval) bool { return held.From < i.To && i.From < held.To }) {
+			out = append(out, held.Object)
+		}
+	}
 	return out
 }

@@ -150,7 +150,7 @@ func (l *Reader) CompareProviders(ctx context.Context, from, to int64) ([]query.
 
 // spread are the quantiles of something that was measured; nil of nothing.
 func spread(q []float64) *query.Spread {
-	if len(q) < 4 || math.IsNaN(q[0]) {
+	if len(q) < 4 {
 		return nil
 	}
 	return &query.Spread{P50: q[0], P90: q[1], P99: q[2], Max: q[3]}

@@ -108,7 +108,7 @@ func (l *Reader) linked(ctx context.Context, keys []identity.Key) ([]string, err
 	if err := c.follow(ctx, keys); err != nil {
 		return nil, err
 	}
-	return c.allocations(), nil
+	return c.allocations(keys), nil
 }
 
 // RecordSet implements query.Reader.

@@ -252,6 +252,35 @@ func TestANodeThatIsStillHeldIsReadToNow(t *testing.T) {
 	}
 }
 
+// A node leads to all that ever held it, one of its instances to those that held it while that lived.
+func TestAnInstanceLeadsToWhoHeldItsNodeMeanwhile(t *testing.T) {
+	p, err := profile.Load("")
+	must(t, err)
+	records, err := story.Parse(`
+10:00:00 api node.instance node_id=n-1 node_instance_id=i-1 to=live
+10:01:00 provisioner node.assigned allocation_id=a-1 node_id=n-1
+11:00:00 provisioner node.unassigned allocation_id=a-1 node_id=n-1
+11:05:00 api node.instance node_id=n-1 node_instance_id=i-2 to=live
+11:10:00 provisioner node.assigned allocation_id=a-2 node_id=n-1
+12:00:00 provisioner node.unassigned allocation_id=a-2 node_id=n-1
+12:05:00 api node.instance node_id=n-1 node_instance_id=i-3 to=live
+`)
+	must(t, err)
+	dsn := embeddedtest.DSN(t)
+	fill(t, dsn, records, false)
+	conn, err := schema.Open(t.Context(), dsn)
+	must(t, err)
+	defer func() { _ = conn.Close() }()
+	l := clickhouse.New(conn, p)
+	for id, want := range map[string][]string{"i-1": {"a-1"}, "i-2": {"a-2"}, "i-3": nil, "n-1": {"a-1", "a-2"}} {
+		got, err := l.Resolve(t.Context(), id)
+		must(t, err)
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s leads to %v, not to %v", id, got, want)
+		}
+	}
+}
+
 func TestResolveAnyIdentifier(t *testing.T) {
 	p, err := profile.Load("")
 	must(t, err)

@@ -3,7 +3,8 @@
 SELECT
     provider, operation, count(), countIf(last = 'succeeded'), countIf(last = 'failed'), countIf(last = 'canceled'),
     countIf(last NOT IN ('succeeded', 'failed', 'canceled')),
-    quantilesExactIf(0.5, 0.9, 0.99, 1)(waited, waited >= 0), quantilesExactIf(0.5, 0.9, 0.99, 1)(ran, ran >= 0)
+    if(countIf(waited >= 0) = 0, [], quantilesExactIf(0.5, 0.9, 0.99, 1)(waited, waited >= 0)),
+    if(countIf(ran >= 0) = 0, [], quantilesExactIf(0.5, 0.9, 0.99, 1)(ran, ran >= 0))
 FROM
 (
     SELECT
