@@ -8,7 +8,7 @@ BINARIES := faultline faultline-collector faultline-correlator faultline-provisi
 TRIM     ?= -trimpath
 export CGO_ENABLED := 0
 
-.PHONY: loki soak-loki bench-loki lab-alerts page dashboards truth lab-matrix lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-requests bench-durability bench-provisioner bench-dashboards examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
+.PHONY: loki soak-loki bench-loki lab-alerts page dashboards truth lab-matrix lab-score help up build test test-stories test-ocb scenarios openstack wrappers bench-verdict lint bench bench-identity bench-store bench-live bench-pages bench-requests bench-durability bench-provisioner bench-dashboards examples clean bench-throughput bench-ingest $(addprefix bin/,$(BINARIES))
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -130,6 +130,9 @@ bench-dashboards: ## the rows that each panel of the dashboards reads at ten mil
 
 bench-requests: ## 100,000 requests made of the API's description, hostile ones too, to a correlator with a store; half an hour
 	FAULTLINE_REQUESTS=$(or $(REQUESTS),100000) $(GO) test -count=1 -v -timeout 90m -run TestGeneratedRequests ./api
+
+bench-pages: ## pages of records beside 2,000 inserted a second: what was skipped, what stood in two; LASTS=60s
+	FAULTLINE_PAGING=$(or $(LASTS),60s) $(GO) test -count=1 -v -timeout 60m -run TestPagesUnderLoad ./correlator/clickhouse
 
 bench-live: ## judging as records arrive: 10,000 live allocations, 2,000 events/s, without a store and with one
 	FAULTLINE_LIVE=1 $(GO) test -count=1 -v -timeout 20m -run 'TestLiveLoad|TestLiveStore' ./correlator/live
