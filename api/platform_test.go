@@ -215,6 +215,7 @@ func (p *platform) do(t *testing.T, as, method, path, body string, header ...str
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(answer.Body)
 	must(t, err)
+	conforms(t, method, path, answer, text)
 	return answer, text
 }
 

@@ -54,6 +54,7 @@ func get(t *testing.T, h http.Handler, path string) (int, string, map[string]any
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 	var body map[string]any
 	_ = json.Unmarshal(w.Body.Bytes(), &body)
+	conforms(t, http.MethodGet, path, w.Result(), w.Body.Bytes())
 	return w.Code, w.Header().Get("Content-Type"), body
 }
 

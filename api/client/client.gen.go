@@ -1027,6 +1027,21 @@ func NewGetAllocationRequest(server string, id ID, params *GetAllocationParams) 
 		return nil, err
 	}
 
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
 	return req, nil
 }
 
@@ -1054,6 +1069,33 @@ func NewFollowAllocationRequest(server string, id ID, params *FollowAllocationPa
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.LastEventIDInQuery != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "last_event_id", *params.LastEventIDInQuery, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -1585,6 +1627,21 @@ func NewGetStatesRequest(server string, id ID, params *GetStatesParams) (*http.R
 		return nil, err
 	}
 
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
 	return req, nil
 }
 
@@ -1646,6 +1703,21 @@ func NewGetTimelineRequest(server string, id ID, params *GetTimelineParams) (*ht
 		return nil, err
 	}
 
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
 	return req, nil
 }
 
@@ -1705,6 +1777,21 @@ func NewGetVerdictRequest(server string, id ID, params *GetVerdictParams) (*http
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -2045,6 +2132,33 @@ func NewFollowIncidentsRequest(server string, params *FollowIncidentsParams) (*h
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.LastEventIDInQuery != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "last_event_id", *params.LastEventIDInQuery, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -3092,6 +3206,11 @@ type ClientWithResponsesInterface interface {
 	ListStuckWithResponse(ctx context.Context, params *ListStuckParams, reqEditors ...RequestEditorFn) (*ListStuckResponse, error)
 }
 
+// ListAllocationsResponseDefaultHeaders the declared response headers of an HTTP default response for ListAllocations
+type ListAllocationsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type ListAllocationsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3102,6 +3221,8 @@ type ListAllocationsResponse struct {
 	}
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListAllocationsResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3146,6 +3267,21 @@ func (r ListAllocationsResponse) ContentType() string {
 	return ""
 }
 
+// GetAllocationResponse200Headers the declared response headers of an HTTP 200 response for GetAllocation
+type GetAllocationResponse200Headers struct {
+	ETag *string
+}
+
+// GetAllocationResponse304Headers the declared response headers of an HTTP 304 response for GetAllocation
+type GetAllocationResponse304Headers struct {
+	ETag *string
+}
+
+// GetAllocationResponseDefaultHeaders the declared response headers of an HTTP default response for GetAllocation
+type GetAllocationResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type GetAllocationResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3153,6 +3289,12 @@ type GetAllocationResponse struct {
 	JSON200 *Allocation
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetAllocationResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetAllocationResponse304Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetAllocationResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3194,11 +3336,18 @@ func (r GetAllocationResponse) ContentType() string {
 	return ""
 }
 
+// FollowAllocationResponseDefaultHeaders the declared response headers of an HTTP default response for FollowAllocation
+type FollowAllocationResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type FollowAllocationResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *FollowAllocationResponseDefaultHeaders
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -3235,6 +3384,11 @@ func (r FollowAllocationResponse) ContentType() string {
 	return ""
 }
 
+// GetHistoryResponseDefaultHeaders the declared response headers of an HTTP default response for GetHistory
+type GetHistoryResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type GetHistoryResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3242,6 +3396,8 @@ type GetHistoryResponse struct {
 	JSON200 *History
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetHistoryResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3283,6 +3439,11 @@ func (r GetHistoryResponse) ContentType() string {
 	return ""
 }
 
+// ListLinesResponseDefaultHeaders the declared response headers of an HTTP default response for ListLines
+type ListLinesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type ListLinesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3290,6 +3451,8 @@ type ListLinesResponse struct {
 	JSON200 *Lines
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListLinesResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3331,6 +3494,11 @@ func (r ListLinesResponse) ContentType() string {
 	return ""
 }
 
+// GetLinesAroundResponseDefaultHeaders the declared response headers of an HTTP default response for GetLinesAround
+type GetLinesAroundResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type GetLinesAroundResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3338,6 +3506,8 @@ type GetLinesAroundResponse struct {
 	JSON200 *LinesAround
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetLinesAroundResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3379,6 +3549,11 @@ func (r GetLinesAroundResponse) ContentType() string {
 	return ""
 }
 
+// GetRawResponseDefaultHeaders the declared response headers of an HTTP default response for GetRaw
+type GetRawResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type GetRawResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3386,6 +3561,8 @@ type GetRawResponse struct {
 	JSON200 *FullEvent
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetRawResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3427,6 +3604,11 @@ func (r GetRawResponse) ContentType() string {
 	return ""
 }
 
+// GetReasoningResponseDefaultHeaders the declared response headers of an HTTP default response for GetReasoning
+type GetReasoningResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type GetReasoningResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3434,6 +3616,8 @@ type GetReasoningResponse struct {
 	JSON200 *Reasoned
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetReasoningResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3475,6 +3659,11 @@ func (r GetReasoningResponse) ContentType() string {
 	return ""
 }
 
+// ListRecoveriesResponseDefaultHeaders the declared response headers of an HTTP default response for ListRecoveries
+type ListRecoveriesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type ListRecoveriesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3482,6 +3671,8 @@ type ListRecoveriesResponse struct {
 	JSON200 *RecoveryActions
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListRecoveriesResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3523,6 +3714,11 @@ func (r ListRecoveriesResponse) ContentType() string {
 	return ""
 }
 
+// RecoverResponseDefaultHeaders the declared response headers of an HTTP default response for Recover
+type RecoverResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type RecoverResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3530,6 +3726,8 @@ type RecoverResponse struct {
 	JSON200 *map[string]interface{}
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *RecoverResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3571,6 +3769,21 @@ func (r RecoverResponse) ContentType() string {
 	return ""
 }
 
+// GetStatesResponse200Headers the declared response headers of an HTTP 200 response for GetStates
+type GetStatesResponse200Headers struct {
+	ETag *string
+}
+
+// GetStatesResponse304Headers the declared response headers of an HTTP 304 response for GetStates
+type GetStatesResponse304Headers struct {
+	ETag *string
+}
+
+// GetStatesResponseDefaultHeaders the declared response headers of an HTTP default response for GetStates
+type GetStatesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type GetStatesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3578,6 +3791,12 @@ type GetStatesResponse struct {
 	JSON200 *States
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetStatesResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetStatesResponse304Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetStatesResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3619,6 +3838,21 @@ func (r GetStatesResponse) ContentType() string {
 	return ""
 }
 
+// GetTimelineResponse200Headers the declared response headers of an HTTP 200 response for GetTimeline
+type GetTimelineResponse200Headers struct {
+	ETag *string
+}
+
+// GetTimelineResponse304Headers the declared response headers of an HTTP 304 response for GetTimeline
+type GetTimelineResponse304Headers struct {
+	ETag *string
+}
+
+// GetTimelineResponseDefaultHeaders the declared response headers of an HTTP default response for GetTimeline
+type GetTimelineResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type GetTimelineResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3626,6 +3860,12 @@ type GetTimelineResponse struct {
 	JSON200 *Timeline
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetTimelineResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetTimelineResponse304Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetTimelineResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3667,6 +3907,21 @@ func (r GetTimelineResponse) ContentType() string {
 	return ""
 }
 
+// GetVerdictResponse200Headers the declared response headers of an HTTP 200 response for GetVerdict
+type GetVerdictResponse200Headers struct {
+	ETag *string
+}
+
+// GetVerdictResponse304Headers the declared response headers of an HTTP 304 response for GetVerdict
+type GetVerdictResponse304Headers struct {
+	ETag *string
+}
+
+// GetVerdictResponseDefaultHeaders the declared response headers of an HTTP default response for GetVerdict
+type GetVerdictResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type GetVerdictResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3674,6 +3929,12 @@ type GetVerdictResponse struct {
 	JSON200 *JudgedAllocation
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetVerdictResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetVerdictResponse304Headers
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetVerdictResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3715,6 +3976,11 @@ func (r GetVerdictResponse) ContentType() string {
 	return ""
 }
 
+// ListDriftResponseDefaultHeaders the declared response headers of an HTTP default response for ListDrift
+type ListDriftResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type ListDriftResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3722,6 +3988,8 @@ type ListDriftResponse struct {
 	JSON200 *DriftList
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListDriftResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3763,6 +4031,11 @@ func (r ListDriftResponse) ContentType() string {
 	return ""
 }
 
+// ListEventsResponseDefaultHeaders the declared response headers of an HTTP default response for ListEvents
+type ListEventsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type ListEventsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3770,6 +4043,8 @@ type ListEventsResponse struct {
 	JSON200 *Events
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListEventsResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3811,6 +4086,11 @@ func (r ListEventsResponse) ContentType() string {
 	return ""
 }
 
+// ListIncidentsResponseDefaultHeaders the declared response headers of an HTTP default response for ListIncidents
+type ListIncidentsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type ListIncidentsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3818,6 +4098,8 @@ type ListIncidentsResponse struct {
 	JSON200 *IncidentList
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListIncidentsResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3859,11 +4141,18 @@ func (r ListIncidentsResponse) ContentType() string {
 	return ""
 }
 
+// FollowIncidentsResponseDefaultHeaders the declared response headers of an HTTP default response for FollowIncidents
+type FollowIncidentsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type FollowIncidentsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *FollowIncidentsResponseDefaultHeaders
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -3900,6 +4189,11 @@ func (r FollowIncidentsResponse) ContentType() string {
 	return ""
 }
 
+// ListLayersResponseDefaultHeaders the declared response headers of an HTTP default response for ListLayers
+type ListLayersResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type ListLayersResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3907,6 +4201,8 @@ type ListLayersResponse struct {
 	JSON200 *LayerList
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListLayersResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3948,6 +4244,11 @@ func (r ListLayersResponse) ContentType() string {
 	return ""
 }
 
+// LookupResponseDefaultHeaders the declared response headers of an HTTP default response for Lookup
+type LookupResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type LookupResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3955,6 +4256,8 @@ type LookupResponse struct {
 	JSON200 *Lookup
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *LookupResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3996,6 +4299,11 @@ func (r LookupResponse) ContentType() string {
 	return ""
 }
 
+// GetNodeResponseDefaultHeaders the declared response headers of an HTTP default response for GetNode
+type GetNodeResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type GetNodeResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4003,6 +4311,8 @@ type GetNodeResponse struct {
 	JSON200 *Node
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetNodeResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -4044,6 +4354,11 @@ func (r GetNodeResponse) ContentType() string {
 	return ""
 }
 
+// GetNodeTimelineResponseDefaultHeaders the declared response headers of an HTTP default response for GetNodeTimeline
+type GetNodeTimelineResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type GetNodeTimelineResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4051,6 +4366,8 @@ type GetNodeTimelineResponse struct {
 	JSON200 *Events
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetNodeTimelineResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -4092,6 +4409,11 @@ func (r GetNodeTimelineResponse) ContentType() string {
 	return ""
 }
 
+// ListOrphansResponseDefaultHeaders the declared response headers of an HTTP default response for ListOrphans
+type ListOrphansResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type ListOrphansResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4099,6 +4421,8 @@ type ListOrphansResponse struct {
 	JSON200 *OrphanList
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListOrphansResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -4140,6 +4464,11 @@ func (r ListOrphansResponse) ContentType() string {
 	return ""
 }
 
+// CompareProvidersResponseDefaultHeaders the declared response headers of an HTTP default response for CompareProviders
+type CompareProvidersResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type CompareProvidersResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4147,6 +4476,8 @@ type CompareProvidersResponse struct {
 	JSON200 *ProviderComparison
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *CompareProvidersResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -4188,6 +4519,11 @@ func (r CompareProvidersResponse) ContentType() string {
 	return ""
 }
 
+// ResolveResponseDefaultHeaders the declared response headers of an HTTP default response for Resolve
+type ResolveResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type ResolveResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4198,6 +4534,8 @@ type ResolveResponse struct {
 	}
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ResolveResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -4242,6 +4580,11 @@ func (r ResolveResponse) ContentType() string {
 	return ""
 }
 
+// ListRulesResponseDefaultHeaders the declared response headers of an HTTP default response for ListRules
+type ListRulesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type ListRulesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4249,6 +4592,8 @@ type ListRulesResponse struct {
 	JSON200 *Catalog
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListRulesResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -4290,6 +4635,11 @@ func (r ListRulesResponse) ContentType() string {
 	return ""
 }
 
+// SearchEventsResponseDefaultHeaders the declared response headers of an HTTP default response for SearchEvents
+type SearchEventsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type SearchEventsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4297,6 +4647,8 @@ type SearchEventsResponse struct {
 	JSON200 *Events
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *SearchEventsResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -4338,11 +4690,18 @@ func (r SearchEventsResponse) ContentType() string {
 	return ""
 }
 
+// EndSessionResponseDefaultHeaders the declared response headers of an HTTP default response for EndSession
+type EndSessionResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type EndSessionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *EndSessionResponseDefaultHeaders
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -4379,6 +4738,11 @@ func (r EndSessionResponse) ContentType() string {
 	return ""
 }
 
+// GetSessionResponseDefaultHeaders the declared response headers of an HTTP default response for GetSession
+type GetSessionResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type GetSessionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4386,6 +4750,8 @@ type GetSessionResponse struct {
 	JSON200 *Session
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetSessionResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -4427,6 +4793,11 @@ func (r GetSessionResponse) ContentType() string {
 	return ""
 }
 
+// OpenSessionResponseDefaultHeaders the declared response headers of an HTTP default response for OpenSession
+type OpenSessionResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type OpenSessionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4434,6 +4805,8 @@ type OpenSessionResponse struct {
 	JSON200 *Session
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *OpenSessionResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -4475,6 +4848,11 @@ func (r OpenSessionResponse) ContentType() string {
 	return ""
 }
 
+// ListSourcesResponseDefaultHeaders the declared response headers of an HTTP default response for ListSources
+type ListSourcesResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type ListSourcesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4482,6 +4860,8 @@ type ListSourcesResponse struct {
 	JSON200 *SourceList
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListSourcesResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -4523,6 +4903,11 @@ func (r ListSourcesResponse) ContentType() string {
 	return ""
 }
 
+// ListStuckResponseDefaultHeaders the declared response headers of an HTTP default response for ListStuck
+type ListStuckResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
 type ListStuckResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4530,6 +4915,8 @@ type ListStuckResponse struct {
 	JSON200 *StuckList
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListStuckResponseDefaultHeaders
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -5036,6 +5423,19 @@ func ParseListAllocationsResponse(rsp *http.Response) (*ListAllocationsResponse,
 
 	}
 
+	switch {
+	case true:
+		var headers ListAllocationsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
 	return response, nil
 }
 
@@ -5060,6 +5460,9 @@ func ParseGetAllocationResponse(rsp *http.Response) (*GetAllocationResponse, err
 		}
 		response.JSON200 = &dest
 
+	case rsp.StatusCode == 304:
+		break // No content-type
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -5067,6 +5470,39 @@ func ParseGetAllocationResponse(rsp *http.Response) (*GetAllocationResponse, err
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetAllocationResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetAllocationResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	case true:
+		var headers GetAllocationResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5093,6 +5529,19 @@ func ParseFollowAllocationResponse(rsp *http.Response) (*FollowAllocationRespons
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case true:
+		var headers FollowAllocationResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5128,6 +5577,19 @@ func ParseGetHistoryResponse(rsp *http.Response) (*GetHistoryResponse, error) {
 
 	}
 
+	switch {
+	case true:
+		var headers GetHistoryResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
 	return response, nil
 }
 
@@ -5159,6 +5621,19 @@ func ParseListLinesResponse(rsp *http.Response) (*ListLinesResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case true:
+		var headers ListLinesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5194,6 +5669,19 @@ func ParseGetLinesAroundResponse(rsp *http.Response) (*GetLinesAroundResponse, e
 
 	}
 
+	switch {
+	case true:
+		var headers GetLinesAroundResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
 	return response, nil
 }
 
@@ -5225,6 +5713,19 @@ func ParseGetRawResponse(rsp *http.Response) (*GetRawResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case true:
+		var headers GetRawResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5260,6 +5761,19 @@ func ParseGetReasoningResponse(rsp *http.Response) (*GetReasoningResponse, error
 
 	}
 
+	switch {
+	case true:
+		var headers GetReasoningResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
 	return response, nil
 }
 
@@ -5291,6 +5805,19 @@ func ParseListRecoveriesResponse(rsp *http.Response) (*ListRecoveriesResponse, e
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case true:
+		var headers ListRecoveriesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5326,6 +5853,19 @@ func ParseRecoverResponse(rsp *http.Response) (*RecoverResponse, error) {
 
 	}
 
+	switch {
+	case true:
+		var headers RecoverResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
 	return response, nil
 }
 
@@ -5350,6 +5890,9 @@ func ParseGetStatesResponse(rsp *http.Response) (*GetStatesResponse, error) {
 		}
 		response.JSON200 = &dest
 
+	case rsp.StatusCode == 304:
+		break // No content-type
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -5357,6 +5900,39 @@ func ParseGetStatesResponse(rsp *http.Response) (*GetStatesResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetStatesResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetStatesResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	case true:
+		var headers GetStatesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5383,6 +5959,9 @@ func ParseGetTimelineResponse(rsp *http.Response) (*GetTimelineResponse, error) 
 		}
 		response.JSON200 = &dest
 
+	case rsp.StatusCode == 304:
+		break // No content-type
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -5390,6 +5969,39 @@ func ParseGetTimelineResponse(rsp *http.Response) (*GetTimelineResponse, error) 
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetTimelineResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetTimelineResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	case true:
+		var headers GetTimelineResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5416,6 +6028,9 @@ func ParseGetVerdictResponse(rsp *http.Response) (*GetVerdictResponse, error) {
 		}
 		response.JSON200 = &dest
 
+	case rsp.StatusCode == 304:
+		break // No content-type
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -5423,6 +6038,39 @@ func ParseGetVerdictResponse(rsp *http.Response) (*GetVerdictResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetVerdictResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetVerdictResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers304 = &headers
+	case true:
+		var headers GetVerdictResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5458,6 +6106,19 @@ func ParseListDriftResponse(rsp *http.Response) (*ListDriftResponse, error) {
 
 	}
 
+	switch {
+	case true:
+		var headers ListDriftResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
 	return response, nil
 }
 
@@ -5489,6 +6150,19 @@ func ParseListEventsResponse(rsp *http.Response) (*ListEventsResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case true:
+		var headers ListEventsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5524,6 +6198,19 @@ func ParseListIncidentsResponse(rsp *http.Response) (*ListIncidentsResponse, err
 
 	}
 
+	switch {
+	case true:
+		var headers ListIncidentsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
 	return response, nil
 }
 
@@ -5548,6 +6235,19 @@ func ParseFollowIncidentsResponse(rsp *http.Response) (*FollowIncidentsResponse,
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case true:
+		var headers FollowIncidentsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5583,6 +6283,19 @@ func ParseListLayersResponse(rsp *http.Response) (*ListLayersResponse, error) {
 
 	}
 
+	switch {
+	case true:
+		var headers ListLayersResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
 	return response, nil
 }
 
@@ -5614,6 +6327,19 @@ func ParseLookupResponse(rsp *http.Response) (*LookupResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case true:
+		var headers LookupResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5649,6 +6375,19 @@ func ParseGetNodeResponse(rsp *http.Response) (*GetNodeResponse, error) {
 
 	}
 
+	switch {
+	case true:
+		var headers GetNodeResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
 	return response, nil
 }
 
@@ -5680,6 +6419,19 @@ func ParseGetNodeTimelineResponse(rsp *http.Response) (*GetNodeTimelineResponse,
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case true:
+		var headers GetNodeTimelineResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5715,6 +6467,19 @@ func ParseListOrphansResponse(rsp *http.Response) (*ListOrphansResponse, error) 
 
 	}
 
+	switch {
+	case true:
+		var headers ListOrphansResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
 	return response, nil
 }
 
@@ -5746,6 +6511,19 @@ func ParseCompareProvidersResponse(rsp *http.Response) (*CompareProvidersRespons
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case true:
+		var headers CompareProvidersResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5784,6 +6562,19 @@ func ParseResolveResponse(rsp *http.Response) (*ResolveResponse, error) {
 
 	}
 
+	switch {
+	case true:
+		var headers ResolveResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
 	return response, nil
 }
 
@@ -5815,6 +6606,19 @@ func ParseListRulesResponse(rsp *http.Response) (*ListRulesResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case true:
+		var headers ListRulesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5850,6 +6654,19 @@ func ParseSearchEventsResponse(rsp *http.Response) (*SearchEventsResponse, error
 
 	}
 
+	switch {
+	case true:
+		var headers SearchEventsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
 	return response, nil
 }
 
@@ -5877,6 +6694,19 @@ func ParseEndSessionResponse(rsp *http.Response) (*EndSessionResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case true:
+		var headers EndSessionResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5912,6 +6742,19 @@ func ParseGetSessionResponse(rsp *http.Response) (*GetSessionResponse, error) {
 
 	}
 
+	switch {
+	case true:
+		var headers GetSessionResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
 	return response, nil
 }
 
@@ -5943,6 +6786,19 @@ func ParseOpenSessionResponse(rsp *http.Response) (*OpenSessionResponse, error) 
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case true:
+		var headers OpenSessionResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil
@@ -5978,6 +6834,19 @@ func ParseListSourcesResponse(rsp *http.Response) (*ListSourcesResponse, error) 
 
 	}
 
+	switch {
+	case true:
+		var headers ListSourcesResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
 	return response, nil
 }
 
@@ -6009,6 +6878,19 @@ func ParseListStuckResponse(rsp *http.Response) (*ListStuckResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case true:
+		var headers ListStuckResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
 	}
 
 	return response, nil

@@ -1170,11 +1170,17 @@ type From = time.Time
 // ID defines model for id.
 type ID = string
 
+// IfNoneMatch defines model for ifNoneMatch.
+type IfNoneMatch = string
+
 // IngestedAsOf defines model for ingestedAsOf.
 type IngestedAsOf = time.Time
 
 // LastEventID defines model for lastEventID.
 type LastEventID = string
+
+// LastEventIDInQuery defines model for lastEventIDInQuery.
+type LastEventIDInQuery = string
 
 // Layer defines model for layer.
 type Layer = string
@@ -1252,10 +1258,16 @@ type ListAllocationsParamsSort string
 type GetAllocationParams struct {
 	// AsOf judge by what had been observed until then
 	AsOf *AsOf `form:"as_of,omitempty" json:"as_of,omitempty"`
+
+	// IfNoneMatch ETags of answers that the caller has; not with as_of
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // FollowAllocationParams defines parameters for FollowAllocation.
 type FollowAllocationParams struct {
+	// LastEventIDInQuery the same, for a page that is opened anew; the header counts where both are sent
+	LastEventIDInQuery *LastEventIDInQuery `form:"last_event_id,omitempty" json:"last_event_id,omitempty"`
+
 	// LastEventID the id of the last event that was received
 	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 }
@@ -1310,18 +1322,27 @@ type RecoverParams struct {
 type GetStatesParams struct {
 	// AsOf judge by what had been observed until then
 	AsOf *AsOf `form:"as_of,omitempty" json:"as_of,omitempty"`
+
+	// IfNoneMatch ETags of answers that the caller has; not with as_of
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // GetTimelineParams defines parameters for GetTimeline.
 type GetTimelineParams struct {
 	// AsOf judge by what had been observed until then
 	AsOf *AsOf `form:"as_of,omitempty" json:"as_of,omitempty"`
+
+	// IfNoneMatch ETags of answers that the caller has; not with as_of
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // GetVerdictParams defines parameters for GetVerdict.
 type GetVerdictParams struct {
 	// AsOf judge by what had been observed until then
 	AsOf *AsOf `form:"as_of,omitempty" json:"as_of,omitempty"`
+
+	// IfNoneMatch ETags of answers that the caller has; not with as_of
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListDriftParams defines parameters for ListDrift.
@@ -1370,6 +1391,9 @@ type ListIncidentsParams struct {
 
 // FollowIncidentsParams defines parameters for FollowIncidents.
 type FollowIncidentsParams struct {
+	// LastEventIDInQuery the same, for a page that is opened anew; the header counts where both are sent
+	LastEventIDInQuery *LastEventIDInQuery `form:"last_event_id,omitempty" json:"last_event_id,omitempty"`
+
 	// LastEventID the id of the last event that was received
 	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 }

@@ -1158,9 +1158,18 @@ export interface components {
         };
     };
     responses: {
+        /** @description the caller has the answer already */
+        NotModified: {
+            headers: {
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description what is wrong (RFC 9457) */
         Problem: {
             headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -1186,6 +1195,10 @@ export interface components {
         ref: string;
         /** @description the id of the last event that was received */
         lastEventID: string;
+        /** @description the same, for a page that is opened anew; the header counts where both are sent */
+        lastEventIDInQuery: string;
+        /** @description ETags of answers that the caller has; not with as_of */
+        ifNoneMatch: string;
         /** @description what had been said by then */
         saidBy: string;
         /** @description only what is this layer's */
@@ -1203,7 +1216,12 @@ export interface components {
         pageLimit: number;
     };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description names what has arrived and was said of the allocation; absent with as_of, and where more may arrive unnoticed */
+        ETag: string;
+        /** @description seconds to wait, where waiting helps */
+        RetryAfter: number;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -1264,7 +1282,10 @@ export interface operations {
                 /** @description judge by what had been observed until then */
                 as_of?: components["parameters"]["asOf"];
             };
-            header?: never;
+            header?: {
+                /** @description ETags of answers that the caller has; not with as_of */
+                "If-None-Match"?: components["parameters"]["ifNoneMatch"];
+            };
             path: {
                 /** @description an allocation_id */
                 id: components["parameters"]["id"];
@@ -1276,12 +1297,14 @@ export interface operations {
             /** @description the allocation */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Allocation"];
                 };
             };
+            304: components["responses"]["NotModified"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1291,7 +1314,10 @@ export interface operations {
                 /** @description judge by what had been observed until then */
                 as_of?: components["parameters"]["asOf"];
             };
-            header?: never;
+            header?: {
+                /** @description ETags of answers that the caller has; not with as_of */
+                "If-None-Match"?: components["parameters"]["ifNoneMatch"];
+            };
             path: {
                 /** @description an allocation_id */
                 id: components["parameters"]["id"];
@@ -1303,12 +1329,14 @@ export interface operations {
             /** @description the timeline */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Timeline"];
                 };
             };
+            304: components["responses"]["NotModified"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1318,7 +1346,10 @@ export interface operations {
                 /** @description judge by what had been observed until then */
                 as_of?: components["parameters"]["asOf"];
             };
-            header?: never;
+            header?: {
+                /** @description ETags of answers that the caller has; not with as_of */
+                "If-None-Match"?: components["parameters"]["ifNoneMatch"];
+            };
             path: {
                 /** @description an allocation_id */
                 id: components["parameters"]["id"];
@@ -1330,12 +1361,14 @@ export interface operations {
             /** @description the verdict */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["JudgedAllocation"];
                 };
             };
+            304: components["responses"]["NotModified"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1665,7 +1698,10 @@ export interface operations {
                 /** @description judge by what had been observed until then */
                 as_of?: components["parameters"]["asOf"];
             };
-            header?: never;
+            header?: {
+                /** @description ETags of answers that the caller has; not with as_of */
+                "If-None-Match"?: components["parameters"]["ifNoneMatch"];
+            };
             path: {
                 /** @description an allocation_id */
                 id: components["parameters"]["id"];
@@ -1677,12 +1713,14 @@ export interface operations {
             /** @description the four states */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["States"];
                 };
             };
+            304: components["responses"]["NotModified"];
             default: components["responses"]["Problem"];
         };
     };
@@ -1834,7 +1872,10 @@ export interface operations {
     };
     followAllocation: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description the same, for a page that is opened anew; the header counts where both are sent */
+                last_event_id?: components["parameters"]["lastEventIDInQuery"];
+            };
             header?: {
                 /** @description the id of the last event that was received */
                 "Last-Event-ID"?: components["parameters"]["lastEventID"];
@@ -1861,7 +1902,10 @@ export interface operations {
     };
     followIncidents: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description the same, for a page that is opened anew; the header counts where both are sent */
+                last_event_id?: components["parameters"]["lastEventIDInQuery"];
+            };
             header?: {
                 /** @description the id of the last event that was received */
                 "Last-Event-ID"?: components["parameters"]["lastEventID"];
