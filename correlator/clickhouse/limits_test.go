@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -120,13 +119,7 @@ func TestTimeOfASearchInManySteps(t *testing.T) {
 	if n, err := search(time.Hour); err != nil || n != 1 {
 		t.Errorf("%d records, %v", n, err)
 	}
-	// A session of the embedded engine lets go of the tables of what failed with its next statement; until then they cannot be
-	// dropped.
-	var wg sync.WaitGroup
-	for range 16 {
-		wg.Go(func() { _ = conn.Exec(context.Background(), "SELECT sleep(0.05)") })
-	}
-	wg.Wait()
+	letGo(conn)
 }
 
 // takeTime makes each record take so many seconds to be read.
