@@ -131,7 +131,7 @@ func TestFacts(t *testing.T) {
 			allocations  []string
 		}{
 			"vm-1": {"resource", "virt-controller", []string{"a-first"}}, "w-first": {"workflow", "provisioner", []string{"a-first"}},
-			"n-1": {"node", "node", []string{"a-first", "a-second"}},
+			"n-1":                  {"node", "node", []string{"a-first", "a-second"}},
 			"aap%2Fprod%2Fjob%2F1": {"provider_job", "aap", []string{"a-first"}}, "a-second": {"allocation", "eda", []string{"a-second"}},
 		} {
 			found := asked[query.Lookup](t, p, "/lookup/"+id)

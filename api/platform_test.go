@@ -71,6 +71,16 @@ type platform struct {
 	write  func(tale string)
 	log    *written
 	ahead  *atomic.Int64 // how far its guard's clock is ahead, in nanoseconds
+	store  *clickhouse.Reader
+	// restart has another server answer from now on, which knows what the store has and nothing else; whoever is connected is cut off.
+	restart func()
+}
+
+// served is what answers until the next restart.
+type served struct {
+	http.Handler
+	board *overview.Overview
+	end   func()
 }
 
 // later moves the guard's clock on, so that who is turned away need not wait to be told so again.
@@ -109,8 +119,7 @@ func newPlatform(t *testing.T, tale string) *platform {
 	p, err := profile.Load("")
 	must(t, err)
 	store := clickhouse.New(conn, p).WithWords(rules.Words()).WithReplica("r-1")
-	board := overview.New(store, overview.DefaultConfig())
-	service := &query.Service{Store: store, Profile: p, Rules: rules.All(), Overview: board, Supplements: store, Facts: store, Labels: store, Streams: board, Lines: out.lines}
+	out.store = store
 	provisioner := httptest.NewServer(http.HandlerFunc(fakeProvisioner))
 
 	var cfg guard.Config
@@ -122,10 +131,23 @@ func newPlatform(t *testing.T, tale string) *platform {
 	must(t, err)
 	recovery := api.DefaultRecovery()
 	recovery.Provisioner = provisioner.URL
-	reg := prometheus.NewRegistry()
 	ops := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") })
-	server := api.New(service, p, rules.All(), log, reg).WithRecovery(recovery)
-	out.Server = httptest.NewUnstartedServer(server.Handler(ops, door.Install))
+	group, within := errgroup.WithContext(ctx)
+	var serving atomic.Pointer[served]
+	out.restart = func() {
+		board := overview.New(store, overview.DefaultConfig())
+		service := &query.Service{Store: store, Profile: p, Rules: rules.All(), Overview: board, Supplements: store, Facts: store, Labels: store, Streams: board, Lines: out.lines}
+		server := api.New(service, p, rules.All(), log, prometheus.NewRegistry()).WithRecovery(recovery)
+		following, end := context.WithCancel(within)
+		before := serving.Swap(&served{server.Handler(ops, door.Install), board, end})
+		group.Go(func() error { return board.Follow(following, log) })
+		if before != nil {
+			before.end()
+			out.CloseClientConnections()
+		}
+	}
+	out.restart()
+	out.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serving.Load().ServeHTTP(w, r) }))
 	out.Config.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelError) // what panics is told there
 	out.Start()
 
@@ -162,10 +184,8 @@ func newPlatform(t *testing.T, tale string) *platform {
 	judging := live.DefaultConfig()
 	judging.Interval, judging.Replica = 50*time.Millisecond, "r-1"
 	judges := live.New(judging, live.Sources{
-		Reader: store, History: store, Feed: store, Membership: store, Backlog: store, Durations: store, StartTimes: store, Supplements: store, Written: board.Wake,
-	}, p, rules.All(), log, reg)
-	group, within := errgroup.WithContext(ctx)
-	group.Go(func() error { return board.Follow(within, log) })
+		Reader: store, History: store, Feed: store, Membership: store, Backlog: store, Durations: store, StartTimes: store, Supplements: store, Written: func() { serving.Load().board.Wake() },
+	}, p, rules.All(), log, prometheus.NewRegistry())
 	group.Go(func() error { return judges.Run(within) })
 	t.Cleanup(func() {
 		stop()

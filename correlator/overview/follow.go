@@ -194,6 +194,7 @@ func (o *Overview) begin(ctx context.Context, f *follower, at time.Time) error {
 	o.weigh(at)
 	o.arrange(changed)
 	f.since, f.again = at.UnixNano(), at
+	close(o.begun)
 	return nil
 }
 

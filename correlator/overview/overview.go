@@ -19,6 +19,8 @@ type Overview struct {
 	now  func() time.Time
 	wake chan struct{}
 	seal seal
+	// begun is closed when the first reading is done: until then nobody knows what a reader was told before.
+	begun chan struct{}
 
 	mu       sync.RWMutex
 	ready    bool // the first reading is done
@@ -78,7 +80,7 @@ func (r *row) telling() bool { return r.said != nil && !r.said.Quiet }
 // New gives an empty overview.
 func New(from Source, cfg Config) *Overview {
 	return &Overview{
-		from: from, cfg: cfg, now: time.Now, looked: time.Now(), wake: make(chan struct{}, 1), seal: newSeal(cfg.Secret),
+		from: from, cfg: cfg, now: time.Now, looked: time.Now(), wake: make(chan struct{}, 1), begun: make(chan struct{}), seal: newSeal(cfg.Secret),
 		rows: map[string]*row{}, telling: map[string]*row{}, streams: map[*reader]bool{},
 	}
 }

@@ -20,11 +20,17 @@ type reader struct {
 
 var _ query.Streams = (*Overview)(nil)
 
-// Stream implements query.Streams.
+// Stream implements query.Streams. It waits for the first reading: what that finds is told to nobody as new, and a reader who came
+// back before it would miss what was said while it was away.
 func (o *Overview) Stream(ctx context.Context, allocation, cursor string) (out query.Stream, err error) {
 	at, err := parseCursor(cursor, o.seal)
 	if err != nil {
 		return out, err
+	}
+	select {
+	case <-o.begun:
+	case <-ctx.Done():
+		return out, context.Cause(ctx)
 	}
 	s := &reader{said: make(chan query.Told, streamed), of: o, only: allocation}
 	o.mu.Lock()
