@@ -136,7 +136,7 @@ func newPlatform(t *testing.T, tale string) *platform {
 	var serving atomic.Pointer[served]
 	out.restart = func() {
 		board := overview.New(store, overview.DefaultConfig())
-		service := &query.Service{Store: store, Profile: p, Rules: rules.All(), Overview: board, Supplements: store, Facts: store, Labels: store, Streams: board, Lines: out.lines}
+		service := &query.Service{Store: store, Profile: p, Rules: rules.All(), Overview: board, Supplements: store, Facts: store, Labels: store, Standings: store, Streams: board, Lines: out.lines}
 		server := api.New(service, p, rules.All(), log, prometheus.NewRegistry()).WithRecovery(recovery)
 		following, end := context.WithCancel(within)
 		before := serving.Swap(&served{server.Handler(ops, door.Install), board, end})

@@ -152,7 +152,7 @@ func run(ctx context.Context, path string) error {
 	store := clickhouse.New(conn, p).WithLimits(cfg.Search).WithWords(rules.Words()).WithReplica(cfg.Judging.Replica)
 	cfg.Overview.Secret = cfg.Store // all replicas have it, and nobody else: it holds the store's password
 	board := overview.New(store, cfg.Overview)
-	answers := &query.Service{Store: store, Profile: p, Rules: rules.All(), Overview: board, Supplements: store, Facts: store, Labels: store, Streams: board}
+	answers := &query.Service{Store: store, Profile: p, Rules: rules.All(), Overview: board, Supplements: store, Facts: store, Labels: store, Standings: store, Streams: board}
 	if cfg.Loki.URL != "" {
 		if answers.Lines, err = loki.New(cfg.Loki); err != nil {
 			return err

@@ -121,7 +121,7 @@ func (o *Overview) List(q query.ListQuery) (found []query.Listed, next string, o
 		}
 		found = append(found, one)
 	}
-	return found, "", o.whole
+	return found, "", o.whole || len(o.byLast) >= query.MostListed // the store would look at fewer
 }
 
 // ranged gives the rows of a question in its order, those alone that it can concern.

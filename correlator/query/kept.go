@@ -2,9 +2,7 @@ package query
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,53 +19,6 @@ func (s *Service) List(ctx context.Context, q ListQuery) (found []Listed, next s
 		}
 	}
 	return s.listStored(ctx, q)
-}
-
-// mostListed is how many allocations are looked at for a list that memory cannot give.
-const mostListed = 10_000
-
-// listStored is List without an overview: the most recently heard of are looked at, with what was kept of them.
-func (s *Service) listStored(ctx context.Context, q ListQuery) ([]Listed, string, error) {
-	all, err := s.Store.List(ctx, ListQuery{State: q.State, Limit: mostListed})
-	if err != nil {
-		return nil, "", err
-	}
-	kept := map[string]*correlator.Assessment{}
-	if len(all) > 0 {
-		list, _, err := s.Store.Assessments(ctx, 0)
-		if err != nil && !errors.Is(err, errors.ErrUnsupported) {
-			return nil, "", err
-		}
-		for i := range list {
-			kept[list[i].ID] = &list[i]
-		}
-	}
-	if q.Order == ByID {
-		slices.SortFunc(all, func(a, b Listed) int { return strings.Compare(a.ID, b.ID) })
-	}
-	out := []Listed{}
-	for i := range all {
-		one := &all[i]
-		if a := kept[one.ID]; a != nil {
-			one.Say(a, int64(a.Verdict.AsOf))
-		}
-		if q.Scope.limited || q.Tenant != "" {
-			if one.Tenant, err = s.tenant(ctx, one.ID); err != nil {
-				return nil, "", err
-			}
-		}
-		if !q.Matches(one, one.LastSeen) {
-			continue
-		}
-		if q.Limit > 0 && len(out) == q.Limit {
-			if q.Order == ByID {
-				return out, out[len(out)-1].ID, nil
-			}
-			break
-		}
-		out = append(out, *one)
-	}
-	return out, "", nil
 }
 
 // Said gives the verdict on an allocation as it was kept, or judges it. judgedAt is when it was judged, 0 for now.

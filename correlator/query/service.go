@@ -19,10 +19,11 @@ type Service struct {
 	// Overview and Supplements answer what was judged already; without them everything is read and judged anew.
 	Overview    Overview
 	Supplements Supplements
-	Facts       Facts   // nil: nothing is known but of allocations
-	Labels      Labels  // nil: every allocation is nobody's
-	Streams     Streams // nil: nobody tells of changes
-	Lines       Lines   // nil: no raw lines are kept
+	Facts       Facts     // nil: nothing is known but of allocations
+	Labels      Labels    // nil: every allocation is nobody's
+	Standings   Standings // nil: a list that memory does not have tells of no provider, and of no verdict that is none
+	Streams     Streams   // nil: nobody tells of changes
+	Lines       Lines     // nil: no raw lines are kept
 }
 
 // Resolve gives the allocations that an identifier leads to, the most recently heard of first. ErrUnknown where there is

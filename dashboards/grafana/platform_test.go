@@ -69,7 +69,7 @@ func newPlatform(t *testing.T) *platform {
 	ops := service.NewOps()
 	store := clickhouse.New(conn, prof).WithWords(rules.Words()).WithReplica("r-1")
 	board := overview.New(store, overview.DefaultConfig())
-	answers := &query.Service{Store: store, Profile: prof, Rules: rules.All(), Overview: board, Supplements: store, Facts: store, Labels: store, Streams: board}
+	answers := &query.Service{Store: store, Profile: prof, Rules: rules.All(), Overview: board, Supplements: store, Facts: store, Labels: store, Standings: store, Streams: board}
 	figures := fleet.New(board, answers, prof, rules.All(), "https://faultline.example", log)
 	board.WithWatcher(figures)
 	ops.Registry.MustRegister(figures)
