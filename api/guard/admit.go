@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -15,6 +16,9 @@ import (
 // HeaderRequest is what a page sends along with its cookie when it asks for more than to read: no form of another
 // site's can.
 const HeaderRequest = "X-Faultline-Request"
+
+// issuerAgain is when a token's issuer that did not answer is asked again, as access has it.
+const issuerAgain = 5 * time.Second
 
 // admitted lets a caller in who may read, and makes it the one for whom the request is answered.
 func (g *Guard) admitted(next echo.HandlerFunc) echo.HandlerFunc {
@@ -118,7 +122,7 @@ func (g *Guard) denied(c echo.Context, err error) error {
 		c.Response().Header().Set(echo.HeaderWWWAuthenticate, challenge)
 		return problem.New(problem.Unauthenticated, fmt.Sprintf("%s: wanted is %s", d.Reason, d.Reason.Remedy()))
 	case d.Reason == access.IssuerUnavailable:
-		return problem.New(problem.IssuerUnavailable, "")
+		return late(c, issuerAgain, problem.New(problem.IssuerUnavailable, ""))
 	case d.Reason == access.ForeignOrigin:
 		return problem.New(problem.ForeignPage, d.Detail)
 	}

@@ -100,6 +100,18 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
+// One caller leaves room for the streams of others.
+func TestStreamsOfOneCaller(t *testing.T) {
+	s, vera, ada, _ := guarded(t, func(_ *guard.Config, l *guard.Limits) { l.Streams, l.StreamsEach = 4, 2 })
+	opened(t, s, 2, "/api/v1/allocations/a-1/events", vera)
+	late := s.ask("GET", "/api/v1/allocations/a-1/events", "", bearer(vera)...)
+	late.is(t, 429, problem.TooManyStreams)
+	retryAfter(t, late)
+	opened(t, s, 1, "/api/v1/allocations/a-1/events", ada)
+	s.ask("GET", "/api/v1/allocations/a-1", "", bearer(vera)...).is(t, 200, fine)
+	close(s.wait)
+}
+
 func TestBodies(t *testing.T) {
 	s, vera, _, _ := guarded(t, func(_ *guard.Config, l *guard.Limits) { l.Body = 100 })
 	s.ask("POST", "/api/v1/notes", strings.Repeat("x", 100), bearer(vera)...).is(t, 204, fine)

@@ -144,7 +144,11 @@ func TestASessionOfAnIssuersToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.ask("POST", "/api/v1/session", "", bearer(token)...).is(t, 503, problem.IssuerUnavailable)
+	away := s.ask("POST", "/api/v1/session", "", bearer(token)...)
+	away.is(t, 503, problem.IssuerUnavailable)
+	if n := retryAfter(t, away); n != 5 {
+		t.Errorf("told to wait %d s", n)
+	}
 	issuer.SetDown(false)
 	s.pass(10 * time.Second)
 	brief, cookie := begun(t, s, token)

@@ -39,7 +39,7 @@ var (
 	BodyTooLarge = Kind{"body-too-large", "the body is too large", http.StatusRequestEntityTooLarge,
 		"Send less (`limits.body`)."}
 	IssuerUnavailable = Kind{"issuer-unavailable", "the issuer of the token does not answer", http.StatusServiceUnavailable,
-		"Try again, or use a token of the configuration."}
+		"Try again after the seconds that `Retry-After` names, or use a token of the configuration."}
 )
 
 // Kinds that are about a question.
@@ -63,7 +63,7 @@ var (
 	LinesUnavailable = Kind{"lines-unavailable", "Loki does not answer", http.StatusBadGateway,
 		"Try again after the seconds that `Retry-After` names; `detail` has what was met. Everything but raw lines is answered without it."}
 	StoreUnavailable = Kind{"store-unavailable", "the store does not answer", http.StatusServiceUnavailable,
-		"Try again; `/readyz` and the correlator's log say more."}
+		"Try again after the seconds that `Retry-After` names; `/readyz` and the correlator's log say more."}
 )
 
 // Kinds lists all of them, in the order of the document.
