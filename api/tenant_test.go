@@ -47,6 +47,18 @@ func TestTenantsSeeTheirOwn(t *testing.T) {
 			}
 		}
 	}
+	// A record of another's is none of one's own allocation's, whatever its reference is.
+	own := map[string]bool{}
+	for _, ref := range p.found(t, "/allocations/a-blue/timeline", "ref") {
+		own[ref] = true
+	}
+	for _, ref := range p.found(t, "/allocations/a-red/timeline", "ref") {
+		for _, path := range []string{"/allocations/a-blue/raw/" + ref, "/allocations/a-blue/lines/" + ref, "/allocations/a-red/raw/" + ref, "/allocations/a-red/lines/" + ref} {
+			if answer, body := p.do(t, "blue", http.MethodGet, "/api/v1"+path, ""); answer.StatusCode != http.StatusNotFound && !(own[ref] && strings.Contains(path, "a-blue")) {
+				t.Errorf("blue asks %s: %d %.300s", path, answer.StatusCode, body)
+			}
+		}
+	}
 	// What is the caller's own is there.
 	_, body := p.do(t, "red", http.MethodGet, "/api/v1/events?node_id=n-7", "")
 	if !strings.Contains(string(body), "red secret") {
@@ -61,6 +73,20 @@ func TestTenantsSeeTheirOwn(t *testing.T) {
 		answer, body := p.do(t, "", http.MethodGet, "/api/v1"+path, "")
 		if answer.StatusCode != http.StatusUnauthorized || strings.Contains(string(body), "a-blue") {
 			t.Errorf("nobody asks %s: %d %s", path, answer.StatusCode, body)
+		}
+	}
+}
+
+// What is described and tried by no example would be tried as no other tenant. Streams are tried by TestAStreamGoesOnWhereItEnded.
+func TestExamplesReachEveryPath(t *testing.T) {
+	for _, one := range describedRequests(t) {
+		reached := one.method != http.MethodGet || strings.HasSuffix(one.path, "}/events") || one.path == "/api/v1/incidents/events"
+		for _, path := range examples("a-blue") {
+			bare, _, _ := strings.Cut(path, "?")
+			reached = reached || one.describes("/api/v1"+bare)
+		}
+		if !reached {
+			t.Errorf("no example asks %s %s", one.method, one.path)
 		}
 	}
 }

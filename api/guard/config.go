@@ -22,7 +22,7 @@ type Config struct {
 // Log says what is written down.
 type Log struct {
 	Requests bool `yaml:"requests"` // a line for each request
-	Audit    bool `yaml:"audit"`    // a line for each reading of an allocation, of records, or of what a search finds
+	Audit    bool `yaml:"audit"`    // a line for each reading of allocations, incidents or records
 }
 
 // Who may read /metrics.

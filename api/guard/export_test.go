@@ -49,3 +49,6 @@ func SessionsOf(callers int) int {
 
 // Recheck has the callers of streams looked at more often.
 func (g *Guard) Recheck(every time.Duration) { g.recheck = every }
+
+// Reading is what a route reads, "" where nobody writes that down.
+var Reading = reading

@@ -52,7 +52,10 @@ func (g *Guard) Install(e *echo.Echo) {
 // answered has every request answered and logged, whatever becomes of it.
 func (g *Guard) answered(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		begun := g.now()
+		begun, stream := g.now(), isStream(c.Request())
+		if stream {
+			c.Response().Before(func() { g.logReading(c) }) // it may go on for days
+		}
 		err := next(c)
 		var refused problem.Problem
 		var body *http.MaxBytesError
@@ -67,7 +70,9 @@ func (g *Guard) answered(next echo.HandlerFunc) echo.HandlerFunc {
 			err = nil
 		}
 		g.logRequest(c, g.now().Sub(begun))
-		g.logReading(c)
+		if !stream {
+			g.logReading(c)
+		}
 		return err
 	}
 }

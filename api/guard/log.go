@@ -23,12 +23,16 @@ func (g *Guard) logRequest(c echo.Context, took time.Duration) {
 		"duration", took, "subject", who.Subject, "via", who.via(), "remote", remoteOf(r))
 }
 
-// readings are the routes whose readers are written down, the longest prefix first, and what they read.
+// readings are the routes whose readers are written down, the longest prefix first, and what they read. What else there is tells
+// of no allocation and no record: rules, layers, sources, figures of providers, who the caller is.
 var readings = []struct{ prefix, what string }{
 	{"/api/v1/allocations/", "allocation"},
-	{"/api/v1/incidents/", "incident"},
+	{"/api/v1/allocations", "allocations"},
+	{"/api/v1/stuck", "allocations"},
+	{"/api/v1/drift", "allocations"},
+	{"/api/v1/orphans", "allocations"},
+	{"/api/v1/incidents", "incidents"},
 	{"/api/v1/resolve", "identifier"},
-	{"/api/v1/records", "record"},
 	{"/api/v1/events", "records"},
 	{"/api/v1/search", "search"},
 	{"/api/v1/nodes/", "node"},

@@ -5,12 +5,15 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/labstack/echo/v4"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/faultline-io/faultline/api/guard"
 )
@@ -72,6 +75,49 @@ func TestWhatIsWrittenDown(t *testing.T) {
 		if strings.Contains(s.log.String(), secret) {
 			t.Errorf("%s is in the log", secret)
 		}
+	}
+}
+
+// Whoever follows a stream is written down when it begins: it may go on for days.
+func TestAStreamIsWrittenDownWhenItBegins(t *testing.T) {
+	s, vera, _, _ := guarded(t, nil)
+	opened(t, s, 1, "/api/v1/allocations/a-1/events", vera)
+	want := []map[string]any{{
+		"level": "INFO", "subject": "vera", "via": "token vera", "remote": "127.0.0.1", "what": "allocation", "route": "/api/v1/allocations/:id/events",
+		"id": "a-1", "query": "", "tenants": "blue", "status": 200.0,
+	}}
+	if d := cmp.Diff(want, s.log.lines(t, "audit")); d != "" {
+		t.Error(d)
+	}
+	close(s.wait)
+	for end := time.Now().Add(5 * time.Second); len(s.log.lines(t, "request")) == 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	}
+	if d := cmp.Diff(want, s.log.lines(t, "audit")); d != "" {
+		t.Errorf("when it has ended: %s", d)
+	}
+}
+
+// Every answer that tells of allocations or of records leaves a line: what the description has, and not here, tells of neither.
+func TestEveryReadingIsWrittenDown(t *testing.T) {
+	text, err := os.ReadFile("../openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Paths map[string]any `yaml:"paths"`
+	}
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	var silent []string
+	for path := range doc.Paths {
+		if guard.Reading(path) == "" {
+			silent = append(silent, strings.TrimPrefix(path, "/api/v1/"))
+		}
+	}
+	slices.Sort(silent)
+	if d := cmp.Diff([]string{"layers", "providers/compare", "rules", "session", "sources"}, silent); d != "" {
+		t.Error(d)
 	}
 }
 
