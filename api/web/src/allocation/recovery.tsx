@@ -18,6 +18,7 @@ export interface RecoveryProps {
 // with the same words, the real thing.
 export function Recovery({ id, nodes, close, done }: RecoveryProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const leave = useRef<HTMLButtonElement>(null);
   const { answer, problem } = useAnswer('/api/v1/allocations/{id}/recovery', { path: { id } });
   const [chosen, choose] = useState('');
   const [reason, setReason] = useState('');
@@ -32,6 +33,12 @@ export function Recovery({ id, nodes, close, done }: RecoveryProps) {
     return () => d.close();
   }, []);
 
+  // a button that is not to be pressed again loses the focus, which would be nowhere then
+  useEffect(() => {
+    const at = document.activeElement;
+    if (result && (!dialog.current!.contains(at) || at?.matches(':disabled'))) leave.current!.focus();
+  }, [result]);
+
   const action = answer?.actions.find((a) => a.name === chosen);
   const asked = JSON.stringify([chosen, subject, reason, absent, evidence]);
   // the same request has the same key, so that a second click, or one after a lost answer, does nothing twice
@@ -39,7 +46,7 @@ export function Recovery({ id, nodes, close, done }: RecoveryProps) {
   const other = action !== undefined && !action.of.startsWith('allocation');
   const tried = result?.dry && !result.problem && result.of === asked;
   const ask = async (dry: boolean) => {
-    if (!action) return;
+    if (!action || busy) return;
     setBusy(true);
     const body: RecoveryRequest = {
       action: action.name,
@@ -65,7 +72,7 @@ export function Recovery({ id, nodes, close, done }: RecoveryProps) {
   };
 
   return (
-    <dialog ref={dialog} class="card" aria-labelledby="recover" onClose={close}>
+    <dialog ref={dialog} class="card" aria-labelledby="recover" aria-busy={busy} onClose={close}>
       <form method="dialog" onSubmit={(e) => (e.preventDefault(), void ask(true))}>
         <h2 id="recover">Recover {id}</h2>
         {problem && <Refused problem={problem} />}
@@ -130,22 +137,17 @@ export function Recovery({ id, nodes, close, done }: RecoveryProps) {
           )}
         </div>
         <p class="buttons">
-          <button type="button" onClick={close}>
+          <button type="button" ref={leave} onClick={close}>
             Close
           </button>
           <button
             type="submit"
             class={tried ? '' : 'main'}
-            disabled={!action || reason.trim() === '' || (other && subject.trim() === '') || busy}
+            disabled={!action || reason.trim() === '' || (other && subject.trim() === '')}
           >
             Dry run
           </button>
-          <button
-            type="button"
-            class={tried ? 'main danger' : ''}
-            disabled={!tried || busy}
-            onClick={() => void ask(false)}
-          >
+          <button type="button" class={tried ? 'main danger' : ''} disabled={!tried} onClick={() => void ask(false)}>
             Do it
           </button>
         </p>

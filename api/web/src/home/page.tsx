@@ -1,4 +1,4 @@
-import { useAnswer } from '../api/use.ts';
+import { useAnswer, type Asked } from '../api/use.ts';
 import { useStream } from '../api/stream.ts';
 import type { Incident, SourceList } from '../api/answers.ts';
 import { to } from '../route/route.ts';
@@ -31,7 +31,6 @@ export function HomePage() {
   const wrong = groups.reduce((n, g) => n + g.allocations.length, 0);
   const open = incidents.answer?.incidents.filter((i) => i.open) ?? [];
   const over = incidents.answer?.incidents.filter((i) => !i.open) ?? [];
-  const silent = sources.answer?.sources.filter((s) => !s.alive) ?? [];
   return (
     <>
       <h1 id="stuck">
@@ -67,7 +66,7 @@ export function HomePage() {
               </details>
             )}
           </section>
-          <Silent sources={silent} all={sources.answer?.sources.length ?? 0} />
+          <Silent asked={sources} />
           {(drift.answer?.drift.length ?? 0) > 0 && (
             <section class="card" aria-labelledby="drift">
               <h2 id="drift" class="kicker">
@@ -147,15 +146,19 @@ function Happened({ incident: i }: { incident: Incident }) {
   );
 }
 
-function Silent({ sources, all }: { sources: SourceList['sources']; all: number }) {
+function Silent({ asked }: { asked: Asked<SourceList> }) {
+  const all = asked.answer?.sources ?? [];
+  const sources = all.filter((s) => !s.alive);
   return (
     <section class="card" aria-labelledby="silent">
       <h2 id="silent" class="kicker">
         Sources that went silent
       </h2>
-      {sources.length === 0 ? (
-        <p class="soft">{all === 0 ? 'Nobody has sent anything yet.' : `None of ${all}.`}</p>
-      ) : (
+      {asked.problem && <Refused problem={asked.problem} quiet />}
+      {asked.answer && sources.length === 0 && (
+        <p class="soft">{all.length === 0 ? 'Nobody has sent anything yet.' : `None of ${all.length}.`}</p>
+      )}
+      {sources.length > 0 && (
         <ul class="plainlist">
           {sources.slice(0, 12).map((s) => (
             <li key={s.source}>

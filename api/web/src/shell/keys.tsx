@@ -19,6 +19,7 @@ export function useKeys(keys: Keys): void {
     const press = (e: KeyboardEvent) => {
       const target = e.target as Element | null;
       if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || target?.closest?.(typing)) return;
+      if (document.querySelector('dialog[open]')) return; // wherever the focus is, keys are the dialog's
       if (e.key.length === 1 && !letters.value) return;
       const name = e.shiftKey && e.key.length > 1 ? `Shift+${e.key}` : e.key;
       const act = latest.current[name];
