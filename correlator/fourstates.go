@@ -152,9 +152,25 @@ func entered(moves []Change) int64 {
 	return since
 }
 
-// observed is the allocation's state as its controller tells it, and what its nodes are.
+// leftAt is when the allocation let go of each node that it does not hold any more. What becomes of a node from then on is told in
+// records that are not the allocation's.
+func (c *Case) leftAt() map[string]int64 {
+	left := map[string]int64{}
+	for _, e := range c.lookup(indexKey{namedEvent, "", semconv.EventNodeUnassigned}).own {
+		left[e.Node] = max(left[e.Node], e.At)
+	}
+	for _, e := range c.lookup(indexKey{namedEvent, "", semconv.EventNodeAssigned}).own {
+		if e.At >= left[e.Node] {
+			delete(left, e.Node)
+		}
+	}
+	return left
+}
+
+// observed is the allocation's state as its controller tells it, and what its nodes are; what a node was before the allocation let
+// go of it is not known to be so any more.
 func (c *Case) observed() []RunState {
-	out := []RunState{}
+	out, left := []RunState{}, c.leftAt()
 	if n := len(c.Lifecycle.States); n > 0 {
 		last := c.Lifecycle.States[n-1]
 		out = append(out, RunState{"allocation", c.ID, "", last.To, Time(entered(c.Lifecycle.States)), last.Event.Ref})
@@ -167,7 +183,7 @@ func (c *Case) observed() []RunState {
 			if kind.name == "node_instance" {
 				id = e.Own(identity.NodeInstance)
 			}
-			if id == "" || e.To() == "" {
+			if id == "" || e.To() == "" || e.At < left[e.Node] {
 				continue
 			}
 			if last[id] == nil {
