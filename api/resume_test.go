@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func (o *told) has(keys []string) bool {
 }
 
 // Readers that come and go while verdicts change, and whose server is another twice, are told of each revision that is kept, once:
-// of all allocations, and of one.
+// of all allocations, and of one. Whoever sees neither is told nothing.
 func TestStreamsOverReconnectsAndRestarts(t *testing.T) {
 	p := newPlatform(t, "10:00:00 api allocation.state allocation_id=a-0 tenant=blue to=requested\n")
 	p.settled(t, `"a-0"`, `"outcome":"none"`)
@@ -76,13 +77,29 @@ func TestStreamsOverReconnectsAndRestarts(t *testing.T) {
 					return
 				default:
 				}
-				p.followUntil(t, done, path, cursor, func(event, id, data string) bool {
+				p.followUntil(t, done, "all", path, cursor, func(event, id, data string) bool {
 					cursor = id
 					return reader.add(t, event, data)
 				})
 			}
 		})
 	}
+	var others atomic.Int32 // connections of who sees neither: a-0 is blue's, and the rest nobody's
+	all.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			p.followUntil(t, done, "red", "/api/v1/incidents/events", "", func(event, _, data string) bool {
+				if others.Add(1); event != "caught_up" {
+					t.Errorf("red is told as it happens: %s", data)
+				}
+				return true
+			})
+		}
+	})
 	end := sync.OnceFunc(func() { close(done); all.Wait() })
 	defer end()
 	before := p.kept(t)
@@ -136,6 +153,9 @@ func TestStreamsOverReconnectsAndRestarts(t *testing.T) {
 		reader.mu.Unlock()
 	}
 	end()
+	if others.Load() == 0 {
+		t.Error("red never followed anything")
+	}
 }
 
 // kept are the revisions that the store has.

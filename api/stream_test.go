@@ -15,8 +15,8 @@ func (p *platform) follow(t *testing.T, as, path, last string, take func(event, 
 	return p.read(t, t.Context(), as, path, last, take)
 }
 
-// followUntil is follow as who sees all, until a channel is closed. The server may go away meanwhile.
-func (p *platform) followUntil(t *testing.T, done <-chan struct{}, path, last string, take func(event, id, data string) (more bool)) {
+// followUntil is follow until a channel is closed. The server may go away meanwhile.
+func (p *platform) followUntil(t *testing.T, done <-chan struct{}, as, path, last string, take func(event, id, data string) (more bool)) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
@@ -26,7 +26,7 @@ func (p *platform) followUntil(t *testing.T, done <-chan struct{}, path, last st
 		case <-ctx.Done():
 		}
 	}()
-	p.read(t, ctx, "all", path, last, take)
+	p.read(t, ctx, as, path, last, take)
 }
 
 // read gives a stream's status, 0 where no answer came.
