@@ -2,8 +2,12 @@ package api_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/faultline-io/faultline/api"
+	"github.com/faultline-io/faultline/correlator"
 )
 
 // Whoever may see one tenant's allocations learns nothing of another's, whatever is asked.
@@ -58,6 +62,20 @@ func TestTenantsSeeTheirOwn(t *testing.T) {
 				t.Errorf("blue asks %s: %d %.300s", path, answer.StatusCode, body)
 			}
 		}
+	}
+	// What is nobody's may speak of anybody: it is shown where a verdict cites it, and not whole. Nor is it told who sends anything.
+	cited := asked[api.Timeline](t, p, "/allocations/a-blue/timeline").Timeline
+	i := slices.IndexFunc(cited, func(e correlator.Entry) bool { return strings.Contains(e.Summary, "client certificate of CN=n-7") })
+	if i < 0 {
+		t.Fatal("the proxy's record is not cited")
+	}
+	for as, want := range map[string]int{"all": http.StatusOK, "blue": http.StatusNotFound} {
+		if answer, body := p.do(t, as, http.MethodGet, "/api/v1/allocations/a-blue/raw/"+cited[i].Ref, ""); answer.StatusCode != want {
+			t.Errorf("%s asks for what is nobody's: %d %.300s", as, answer.StatusCode, body)
+		}
+	}
+	if _, body := p.do(t, "blue", http.MethodGet, "/api/v1/layers", ""); strings.Contains(string(body), "ingress-proxy") {
+		t.Errorf("blue is told who sends: %s", body)
 	}
 	// What is the caller's own is there.
 	_, body := p.do(t, "red", http.MethodGet, "/api/v1/events?node_id=n-7", "")
