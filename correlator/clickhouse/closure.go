@@ -188,7 +188,7 @@ func (c *closure) allocations(of []identity.Key) []string {
 			switch {
 			case k.Kind == identity.Node:
 			case other.Kind == identity.Node:
-				out = append(out, heldMeanwhile(x, other.ID, k)...)
+				out = append(out, x.HeldMeanwhile(other.ID, k)...)
 			case other.Kind != identity.Allocation:
 				of = append(of, other)
 			}
@@ -196,18 +196,4 @@ func (c *closure) allocations(of []identity.Key) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// heldMeanwhile are the allocations that held a node while one of its instances lived; all where that is not known of it.
-func heldMeanwhile(x *identity.Index, node string, instance identity.Key) (out []string) {
-	lived := []identity.Interval{always}
-	if instance.Kind == identity.NodeInstance {
-		lived = slices.DeleteFunc(slices.Clone(x.NodeInstances(node)), func(i identity.Interval) bool { return i.Object != instance.ID })
-	}
-	for _, held := range x.Assignments(node) {
-		if slices.ContainsFunc(lived, func(i identity.Interval) bool { return held.From < i.To && i.From < held.To }) {
-			out = append(out, held.Object)
-		}
-	}
-	return out
 }

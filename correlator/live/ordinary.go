@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"hash/maphash"
 	"slices"
 	"time"
@@ -9,56 +10,58 @@ import (
 )
 
 // ordinaryLines are a sample of what belongs to no allocation and is no complaint: two lines of a kind of a service in a minute, as a store gives them
-// around troubles (correlator/clickhouse/sql/context.sql). They tell what others met, and who was at work. The zero value is empty.
+// around troubles (correlator/clickhouse/sql/context.sql). Those of requests are of a kind by what was answered and by their words, and tell what others
+// met; of the others one service's are all of one kind, and tell who was at work. The zero value is empty.
 type ordinaryLines struct {
-	lines []*correlator.Event // in order of time
-	kept  map[lineKind]int
+	kinds map[lineKind][]*correlator.Event // in order of time
 	seed  maphash.Seed
 }
 
-// lineKind is one kind of line of one service in one minute.
+// lineKind is one kind of line of one service.
 type lineKind struct {
 	service string
 	status  int
 	words   uint64
-	minute  int64
 }
 
-// ofAKind is how many lines of a kind are kept.
-const ofAKind = 2
+// Bounds of the sample.
+const (
+	aMinute   = 2         // lines of a kind
+	mostKinds = 1000      // more are not kept
+	keptFor   = time.Hour // so long ago at most, by the newest line of the kind
+)
 
 func (o *ordinaryLines) add(e *correlator.Event) {
-	if o.kept == nil {
-		o.kept, o.seed = map[lineKind]int{}, maphash.MakeSeed()
+	if o.kinds == nil {
+		o.kinds, o.seed = map[lineKind][]*correlator.Event{}, maphash.MakeSeed()
 	}
 	k := o.kind(e)
-	if o.kept[k] >= ofAKind {
+	list := o.kinds[k]
+	if list == nil && len(o.kinds) >= mostKinds {
 		return
 	}
-	o.kept[k]++
-	o.insert(e)
-}
-
-func (o *ordinaryLines) insert(e *correlator.Event) {
-	at, _ := slices.BinarySearchFunc(o.lines, e, correlator.CompareEvents)
-	o.lines = slices.Insert(o.lines, at, e)
-}
-
-// moved puts an event, where it is held, to its new place in time.
-func (o *ordinaryLines) moved(e *correlator.Event, from int64) {
-	if e.At == from {
+	minute := e.At - e.At%int64(time.Minute)
+	first, end := at(list, minute), at(list, minute+int64(time.Minute))
+	if end-first >= aMinute {
 		return
 	}
-	to := e.At
-	e.At = from
-	held := o.remove(e)
-	if e.At = to; held {
-		o.insert(e)
-	}
+	place, _ := slices.BinarySearchFunc(list, e, correlator.CompareEvents)
+	list = slices.Insert(list, place, e)
+	o.kinds[k] = slices.Delete(list, 0, at(list, list[len(list)-1].At-int64(keptFor)))
+}
+
+// at is the index of the first event of a time or later.
+func at(list []*correlator.Event, t int64) int {
+	i, _ := slices.BinarySearchFunc(list, t, func(e *correlator.Event, t int64) int { return cmp.Compare(e.At, t) })
+	return i
 }
 
 func (o *ordinaryLines) kind(e *correlator.Event) lineKind {
-	return lineKind{e.Service, e.HTTP.Status, wordsWithoutDigits(o.seed, e.Body), e.At / int64(time.Minute)}
+	k := lineKind{service: e.Service, status: e.HTTP.Status}
+	if k.status != 0 {
+		k.words = wordsWithoutDigits(o.seed, e.Body)
+	}
+	return k
 }
 
 // wordsWithoutDigits is equal for lines that are alike but for their words with digits: identifiers, times, sizes.
@@ -92,49 +95,88 @@ var parts = func() (set [256]bool) {
 
 // remove says whether the event was held.
 func (o *ordinaryLines) remove(e *correlator.Event) (held bool) {
-	i, same := slices.BinarySearchFunc(o.lines, e, correlator.CompareEvents)
-	if held = same && o.lines[i] == e; held {
-		o.lines = slices.Delete(o.lines, i, i+1)
+	if len(o.kinds) == 0 {
+		return false
+	}
+	k := o.kind(e)
+	list := o.kinds[k]
+	i, same := slices.BinarySearchFunc(list, e, correlator.CompareEvents)
+	if held = same && list[i] == e; held {
+		if o.kinds[k] = slices.Delete(list, i, i+1); len(list) == 1 {
+			delete(o.kinds, k)
+		}
 	}
 	return held
 }
 
-// bound keeps the newest of too many.
-func (o *ordinaryLines) bound(most int) {
-	if len(o.lines) <= most {
+// moved puts an event, where it is held, to its new place in time.
+func (o *ordinaryLines) moved(e *correlator.Event, from int64) {
+	if e.At == from {
 		return
 	}
-	o.lines = slices.Delete(o.lines, 0, len(o.lines)-most*3/4)
-	oldest := o.lines[0].At / int64(time.Minute)
-	for k := range o.kept {
-		if k.minute < oldest {
-			delete(o.kept, k)
+	to := e.At
+	e.At = from
+	held := o.remove(e)
+	if e.At = to; held {
+		o.add(e)
+	}
+}
+
+// bound lets go of kinds of which nothing was heard for long.
+func (o *ordinaryLines) bound(now int64) {
+	for k, list := range o.kinds {
+		if list[len(list)-1].At < now-int64(keptFor) {
+			delete(o.kinds, k)
 		}
 	}
 }
 
-// around are those that were said close to where troubles begin and end, and now, where one is not over.
+// closest is how many lines of a kind a case has of those around a moment; mostMoments bounds how many moments are looked around.
+const (
+	closest     = 3
+	mostMoments = 10
+)
+
+// around are those that were said closest to where troubles begin and end, and to now, where one is not over, in order of time.
 func (o *ordinaryLines) around(troubles []*correlator.Trouble, now int64) (out []*correlator.Event) {
-	if len(o.lines) == 0 {
-		return nil
-	}
-	var close [][2]int64
+	var moments []int64
 	for _, t := range troubles {
-		near := []int64{min(t.From, t.At), t.At}
+		moments = append(moments, min(t.From, t.At), t.At)
 		if t.Cleared == 0 {
-			near = append(near, now)
-		}
-		for _, at := range near {
-			close = append(close, [2]int64{at - contextMargin, at + contextMargin})
+			moments = append(moments, now)
 		}
 	}
-	slices.SortFunc(close, func(a, b [2]int64) int { return int(min(max(a[0]-b[0], -1), 1)) })
-	next := 0
-	for _, c := range close {
-		i, _ := slices.BinarySearchFunc(o.lines[next:], c[0], func(e *correlator.Event, from int64) int { return int(min(max(e.At-from, -1), 1)) })
-		for next += i; next < len(o.lines) && o.lines[next].At <= c[1]; next++ {
-			out = append(out, o.lines[next])
+	slices.Sort(moments)
+	moments = slices.CompactFunc(moments, func(a, b int64) bool { return max(a-b, b-a) < int64(time.Minute) })
+	for _, list := range o.kinds {
+		taken := 0 // the index up to which lines of this kind are given
+		for _, t := range moments[:min(len(moments), mostMoments)] {
+			first, end := around(list, t)
+			first = max(first, taken)
+			if first < end {
+				out, taken = append(out, list[first:end]...), end
+			}
 		}
 	}
+	slices.SortFunc(out, correlator.CompareEvents)
 	return out
+}
+
+// around are the first and the end of the few of a list that are closest to a time.
+func around(list []*correlator.Event, t int64) (first, end int) {
+	first = at(list, t)
+	end = first
+	for end-first < closest {
+		older := first > 0 && list[first-1].At >= t-contextMargin
+		newer := end < len(list) && list[end].At <= t+contextMargin
+		switch {
+		case older && (!newer || t-list[first-1].At <= list[end].At-t):
+			first--
+		case newer:
+			end++
+		default:
+			return first, end
+		}
+	}
+	return first, end
 }

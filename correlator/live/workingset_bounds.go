@@ -17,8 +17,8 @@ type Bounds struct {
 	// Total bounds the records of all; the allocation that was not heard of for longest is dropped first.
 	Total int
 	// Unclaimed bounds the records that are not attributed yet, Context those that may be cited by any case,
-	// Ordinary what was sampled of the others, Lines what is kept of one node's own words.
-	Unclaimed, Context, Ordinary, Lines int
+	// Lines what is kept of one node's own words.
+	Unclaimed, Context, Lines int
 	// Subjects bounds the identities that are remembered.
 	Subjects int
 	// Mine says whether an allocation is judged here; nil: all are. Records of others teach who
@@ -28,7 +28,7 @@ type Bounds struct {
 
 // DefaultBounds take about 1 GB at most.
 func DefaultBounds() Bounds {
-	return Bounds{Own: 10_000, Total: 500_000, Unclaimed: 20_000, Context: 2_000, Ordinary: 4_000, Lines: 40, Subjects: 1_000_000}
+	return Bounds{Own: 10_000, Total: 500_000, Unclaimed: 20_000, Context: 2_000, Lines: 40, Subjects: 1_000_000}
 }
 
 func without(list []*correlator.Event, e *correlator.Event) []*correlator.Event {
@@ -74,7 +74,7 @@ func (w *WorkingSet) boundUnattributed() {
 			}
 		}
 	}
-	w.ordinary.bound(w.bounds.Ordinary)
+	w.ordinary.bound(w.now)
 	for node, list := range w.nodeLines {
 		if len(list) > 0 && list[len(list)-1].Observed < w.now-2*contextMargin {
 			list = slices.DeleteFunc(list, func(e *correlator.Event) bool { return !e.TellsOfFailure() || e.Observed < w.now-changeMargin })

@@ -62,7 +62,7 @@ func (w *WorkingSet) caseOf(allocation string, own []*correlator.Event, watermar
 		})
 	}
 	c := with(around)
-	if len(w.ordinary.lines) == 0 {
+	if len(w.ordinary.kinds) == 0 {
 		return c
 	}
 	if ordinary := w.ordinary.around(c.Unsettled(), w.now); len(ordinary) > 0 {

@@ -40,7 +40,13 @@ func (l *Reader) dataset(asOf int64) *correlator.Dataset {
 // Resolve implements query.Reader.
 func (l *Reader) Resolve(_ context.Context, id string) ([]string, error) {
 	last := map[string]int64{}
-	for _, e := range l.dataset(0).Events {
+	g := l.dataset(0)
+	for _, e := range g.Events {
+		if instance := (identity.Key{Kind: identity.NodeInstance, ID: id}); e.Keys.Has(instance) {
+			for _, allocation := range g.Index.HeldMeanwhile(e.Keys.First(identity.Node), instance) {
+				last[allocation] = max(last[allocation], e.At)
+			}
+		}
 		if e.Allocation != "" && (slices.ContainsFunc(e.Keys, func(k identity.Key) bool { return k.ID == id }) || e.Allocation == id) {
 			last[e.Allocation] = max(last[e.Allocation], e.At)
 		}

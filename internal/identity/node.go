@@ -1,5 +1,10 @@
 package identity
 
+import (
+	"math"
+	"slices"
+)
+
 // nodeState is what is known of a node alone.
 type nodeState struct {
 	moves     set[move]  // node → allocation
@@ -55,6 +60,20 @@ func (x *Index) Assignments(node string) []Interval {
 // NodeInstances lists when which node instance lived on a node, in order of beginning.
 func (x *Index) NodeInstances(node string) []Interval {
 	return x.intervals(node, func(s *subject) []Interval { return s.lived })
+}
+
+// HeldMeanwhile are the allocations that held a node while one of its instances lived; for what is no instance, all that ever did.
+func (x *Index) HeldMeanwhile(node string, of Key) (allocations []string) {
+	lived := []Interval{{From: math.MinInt64, To: math.MaxInt64}}
+	if of.Kind == NodeInstance {
+		lived = slices.DeleteFunc(x.NodeInstances(node), func(i Interval) bool { return i.Object != of.ID })
+	}
+	for _, held := range x.Assignments(node) {
+		if slices.ContainsFunc(lived, func(i Interval) bool { return held.From < i.To && i.From < held.To }) {
+			allocations = append(allocations, held.Object)
+		}
+	}
+	return allocations
 }
 
 func (x *Index) intervals(node string, of func(*subject) []Interval) []Interval {

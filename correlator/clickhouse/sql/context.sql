@@ -4,7 +4,7 @@
 -- multiMatchAny compiles for seconds.
 -- And a sample of what is ordinary, two of a kind of a service: in a minute signs of life of a component on a node, and, close to where troubles
 -- begin and end, lines, which tell what others met and who was at work; in ten minutes lines of their time between.
--- Lines are of a kind that are alike but for their words with digits: identifiers, times, sizes.
+-- Lines of requests are of a kind that are alike but for their words with digits: identifiers, times, sizes; others are all of one.
 SELECT {{template "record_columns"}}
 FROM events
 WHERE allocation_id = ''
@@ -22,5 +22,5 @@ LIMIT 2 BY service, multiIf(
     name = 'heartbeat', concat(toString(minute), ' ', node_id, ' ', attrs_rest['component']),
     severity >= 13 OR name != '' OR {words:String} != '' AND match(body, {words:String}), toString(key),
     concat(toString(if(arrayExists(p -> toUnixTimestamp64Nano(time) >= p.1 AND toUnixTimestamp64Nano(time) <= p.2, {near:Array(Tuple(Int64, Int64))}), minute, intDiv(minute, 10))),
-           ' ', attrs_rest['http.response.status_code'], ' ', replaceRegexpAll(body, {digits:String}, '')))
+           ' ', if(attrs_rest['http.response.status_code'] = '', '', concat(attrs_rest['http.response.status_code'], ' ', replaceRegexpAll(body, {digits:String}, '')))))
 LIMIT {most:UInt32}
