@@ -67,8 +67,9 @@ func Large(ctx context.Context, dsn string, allocations, records int) (ids []str
 		{service: "api", scope: "api", version: "1", instance: "api-0"}, {service: "provisioner", scope: "provisioner", version: "1", instance: "provisioner-0"},
 		{service: "node-agent", scope: "agent", version: "1", instance: "agent-0"},
 	}
+	run := time.Now().Unix() // a store that is measured again has the allocations of earlier runs
 	for i := range allocations {
-		b, id := newBatch(), fmt.Sprintf("large-%d-%03d", records, i)
+		b, id := newBatch(), fmt.Sprintf("large-%d-%x-%03d", records, run, i)
 		start := time.Now().Add(-2*time.Hour + time.Duration(i)*time.Minute).UnixNano()
 		for n := range records {
 			at := start + int64(n)*int64(time.Hour)/int64(records)
