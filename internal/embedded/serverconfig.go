@@ -15,7 +15,8 @@ type serverSetting struct {
 	value int64
 }
 
-// mergeNice is how far merges stand back behind statements where both want a core: a third of the share (sched(7)).
+// mergeNice is how far merges stand back behind statements where both want a core: a third of the share (sched(7)). The engine does so where it
+// may (CAP_SYS_NICE), and goes on without a word where not.
 const mergeNice = 5
 
 // serverSettings are the limits that the engine gets, and that limits.go reads back from it. Left alone it takes 90 % of
