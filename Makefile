@@ -119,7 +119,8 @@ bench-durability: bin/faultline-collector ## 200 kills under load, an outage of 
 bench-loki: build loki ## the way to Loki beside otlp_http, and what Loki reads for one allocation; a quarter of an hour
 	bin/faultline-lab bench loki
 
-soak-loki: loki ## the way to Loki with 20 kills and half an hour without Loki, then without the gateway before it: every line once
+soak-loki: loki ## the way to Loki with 20 kills and half an hour without Loki (stopped, then killed), then without the gateway before it; 100 minutes
+	FAULTLINE_KILLS=20 FAULTLINE_LOKI_AWAY=30m FAULTLINE_LOKI_STOPS=1 $(GO) test -count=1 -v -timeout 90m -run TestLokiKilledAtRandom ./collector
 	FAULTLINE_KILLS=20 FAULTLINE_LOKI_AWAY=30m $(GO) test -count=1 -v -timeout 150m -run 'TestLokiKilledAtRandom|TestLokiGatewayKilled' ./collector
 
 bench-provisioner: ## 2,000 allocations at once on SQLite and 10,000 on PostgreSQL, 500 kills of each, what telemetry adds to a move

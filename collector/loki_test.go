@@ -189,6 +189,9 @@ func everyLine(ctx context.Context, l *lokitest.Server, from, to time.Time) (map
 	return out, nil
 }
 
+// stopVariable, where it is set, has Loki ended as an operator does it, by SIGTERM, instead of killed (make soak-loki does both).
+const stopVariable = "FAULTLINE_LOKI_STOPS"
+
 // Collector and Loki are killed at random moments under load, now one, now the other, now both, and Loki is away for a while.
 // Every line that was acknowledged comes to Loki, and is given by it once. What Loki has answered for and does not give
 // after it was killed is its own loss: it is counted, and told.
@@ -201,6 +204,14 @@ func TestLokiKilledAtRandom(t *testing.T) {
 	launch := func() {
 		if err := loki.Launch(t.Context()); err != nil {
 			t.Fatal(err)
+		}
+	}
+	end := loki.Kill
+	if os.Getenv(stopVariable) != "" {
+		end = func() {
+			if err := loki.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	accepted := newWitness(t, loki.URL)
@@ -217,7 +228,7 @@ func TestLokiKilledAtRandom(t *testing.T) {
 			c.kill()
 		}
 		if what != 0 {
-			loki.Kill()
+			end()
 			time.Sleep(time.Duration(dice.IntN(1000)) * time.Millisecond)
 			if n == 1 { // the Collector stays, and takes what is sent meanwhile
 				time.Sleep(away)

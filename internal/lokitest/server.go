@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,7 +28,7 @@ type Server struct {
 }
 
 // keep runs the server until standard input ends, however the process at its other end does.
-const keep = `"$1" -config.file="$2/loki.yaml" -target=all >>"$2/log" 2>&1 & server=$!
+const keep = `"$1" -config.file="$2/loki.yaml" -target=all >>"$2/log" 2>&1 & server=$!; echo $server >"$2/pid"
 cat >/dev/null; kill -KILL $server; wait $server`
 
 // config of a Loki that is ready at once. Limits are its defaults, those of a production server.
@@ -162,6 +163,35 @@ func (s *Server) Kill() {
 		_ = s.keeper.Wait()
 		s.alive = nil
 	}
+}
+
+// Stop ends it as an operator does, by SIGTERM: it finishes what it was asked.
+func (s *Server) Stop(ctx context.Context) error {
+	text, err := os.ReadFile(filepath.Join(s.dir, "pid"))
+	if err != nil {
+		return fmt.Errorf("stop Loki: %w", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return fmt.Errorf("stop Loki: %w", err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		return fmt.Errorf("stop Loki: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for syscall.Kill(pid, 0) == nil {
+		if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || strings.Contains(string(state), ") Z ") {
+			break // ended, and its keeper has not looked yet
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("stop Loki: %w", ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	s.Kill()
+	return nil
 }
 
 // WriteChunks writes what it holds in memory to its store, and waits until it holds nothing.
