@@ -54,11 +54,20 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	var found *correlator.Event
 	var complaints []*correlator.Event
-	c.EachEvent(semconv.EventDeploy, first.At-int64(changed), max(first.At+moment, t.From), func(e *correlator.Event) {
-		if said := complaintsOf(c, t, e, failures); len(said) > 0 {
+	var rollouts []*correlator.Event
+	c.EachEvent(semconv.EventDeploy, first.At-int64(changed), max(first.At+moment, t.From), func(e *correlator.Event) { rollouts = append(rollouts, e) })
+	for i, e := range rollouts {
+		said := complaintsOf(c, t, e, failures)
+		switch {
+		case len(said) == 0:
+		case slices.ContainsFunc(rollouts[i+1:], func(later *correlator.Event) bool { return takesBack(later, e) && later.At < first.At }):
+			// What it broke was mended before this began.
+		case slices.ContainsFunc(rollouts[:i], func(earlier *correlator.Event) bool { return takesBack(e, earlier) }) && !slices.ContainsFunc(said, outgrown):
+			// It brought back what ran before, and nobody says that the world has moved on since.
+		default:
 			found, complaints = e, said
 		}
-	})
+	}
 	if found == nil {
 		return curedBy(c, t, failures)
 	}
@@ -163,13 +172,24 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 	return out
 }
 
+// takesBack says whether a rollout brought back what another had replaced.
+func takesBack(e, rollout *correlator.Event) bool {
+	return e.Attr(semconv.Component) == rollout.Attr(semconv.Component) && e.To() != "" && e.To() == rollout.Attr(semconv.From)
+}
+
+// outgrown says whether a record tells of a form that what was brought back does not know.
+func outgrown(e *correlator.Event) bool { return forms.Any(e.Text) }
+
+// forms are the words of a form that has changed: of what is stored, sent or asked for.
+var forms = needles.Of("schema", "version", "column", "relation", "incompatible", "unknown field", "deprecated", "no longer", "downgrade")
+
 // undoing is the rollout of the same component that brought back what was there before, and after which it works again.
 func undoing(c *correlator.Case, rollout *correlator.Event, t *correlator.Trouble) (undone *correlator.Event) {
 	if t.Cleared == 0 {
 		return nil
 	}
 	c.EachEvent(semconv.EventDeploy, rollout.At+1, t.Cleared, func(e *correlator.Event) {
-		if e.Attr(semconv.Component) == rollout.Attr(semconv.Component) && e.To() != "" && e.To() == rollout.Attr(semconv.From) {
+		if takesBack(e, rollout) {
 			undone = e
 		}
 	})
