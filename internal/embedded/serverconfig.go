@@ -15,10 +15,6 @@ type serverSetting struct {
 	value int64
 }
 
-// mergeNice is how far merges stand back behind statements where both want a core: a third of the share (sched(7)). The engine does so where it
-// may (CAP_SYS_NICE), and goes on without a word where not.
-const mergeNice = 5
-
 // serverSettings are the limits that the engine gets, and that limits.go reads back from it. Left alone it takes 90 % of
 // the host's memory, and several caches of 5 GiB.
 func (c Config) serverSettings() []serverSetting {
@@ -40,7 +36,6 @@ func (c Config) serverSettings() []serverSetting {
 		{"parquet_metadata_cache_size", int64(MiB)},
 		{"unique_key_index_cache_size_bytes", int64(MiB)},
 		{"mmap_cache_size", 64},
-		{"os_threads_nice_value_merge_mutate", mergeNice},
 	}
 }
 
