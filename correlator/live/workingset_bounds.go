@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // Bounds of a working set.
@@ -66,8 +67,13 @@ func (w *WorkingSet) boundUnattributed() {
 	}
 	if len(w.context) > w.bounds.Context {
 		slices.SortFunc(w.context, correlator.CompareEvents)
-		w.context = slices.Delete(w.context, 0, len(w.context)-w.bounds.Context*3/4)
-		oldest := w.context[0].At / int64(time.Minute)
+		dropped := w.context[:len(w.context)-w.bounds.Context*3/4]
+		oldest := w.context[len(dropped)].At / int64(time.Minute)
+		rollouts := slices.DeleteFunc(slices.Clone(dropped), func(e *correlator.Event) bool {
+			return !e.Is(semconv.EventDeploy) || e.At < w.now-changeMargin
+		})
+		rollouts = rollouts[max(0, len(rollouts)-w.bounds.Context/4):] // few, and asked for late
+		w.context = append(rollouts, w.context[len(dropped):]...)
 		for b := range w.heartbeats {
 			if b.minute < oldest {
 				delete(w.heartbeats, b)
