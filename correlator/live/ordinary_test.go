@@ -24,9 +24,6 @@ func TestLinesAreOfAKindWithoutTheirWordsWithDigits(t *testing.T) {
 		a, b := line.Draw(t, "a"), line.Draw(t, "b")
 		if rapid.Bool().Draw(t, "alike") {
 			b = digits.ReplaceAllString(a, "7")
-			if digits.ReplaceAllString(b, "") != digits.ReplaceAllString(a, "") {
-				t.Skip("not alike after all")
-			}
 		}
 		same := digits.ReplaceAllString(a, "") == digits.ReplaceAllString(b, "")
 		if got := wordsWithoutDigits(seed, a) == wordsWithoutDigits(seed, b); got != same {
