@@ -16,6 +16,8 @@ import (
 // pushPath is where Loki takes pushes.
 const pushPath = "/loki/api/v1/push"
 
+const tenantHeader = "X-Scope-OrgID"
+
 // maxAnswer is how much of an answer is read; Loki groups equal refusals, each of which names its stream.
 const maxAnswer = 256 << 10
 
@@ -33,7 +35,7 @@ func newClient(ctx context.Context, cfg *Config, host component.Host, set compon
 	}
 	h := http.Header{"Content-Type": {"application/x-protobuf"}, "Content-Encoding": {"snappy"}, "User-Agent": {agent}}
 	if cfg.TenantID != "" {
-		h.Set("X-Scope-OrgID", cfg.TenantID)
+		h.Set(tenantHeader, cfg.TenantID)
 	}
 	return &client{http: made, url: pushURL(cfg.Client.Endpoint), header: h}, nil
 }

@@ -31,6 +31,8 @@ type Config struct {
 	MaxPushEntries int `mapstructure:"max_push_entries"`
 	// StreamsPerPush is how many streams share a push. Of several, Loki tells only the last one's refusal.
 	StreamsPerPush int `mapstructure:"streams_per_push"`
+	// AskWhenInDoubt has Loki asked (query_range) what it has of a push whose answer was lost, before it is sent again.
+	AskWhenInDoubt bool `mapstructure:"ask_when_in_doubt"`
 
 	Queue configoptional.Optional[exporterhelper.QueueBatchConfig] `mapstructure:"sending_queue"`
 	Retry configretry.BackOffConfig                                `mapstructure:"retry_on_failure"`

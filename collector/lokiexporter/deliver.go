@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
@@ -42,6 +43,12 @@ func isThrottled(err error) bool {
 	return errors.As(err, &s) && s.status == http.StatusTooManyRequests
 }
 
+// isUnsent says that there was nobody to send to.
+func isUnsent(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
 // short is enough of a text for a log.
 func short(text string) string {
 	const enough = 600
@@ -53,6 +60,14 @@ func short(text string) string {
 
 // deliver sends a push until each of its entries is settled. An error says that what is not done is to be sent again.
 func (d *delivery) deliver(ctx context.Context, p push) error {
+	end, err := d.exporter.turns.take(ctx, p)
+	if err != nil {
+		return fmt.Errorf("wait for the stream's turn: %w", err)
+	}
+	defer end()
+	if p, err = d.unsent(ctx, p); err != nil || len(p) == 0 {
+		return err
+	}
 	v, a, err := d.push(ctx, p)
 	if err != nil || v == settled {
 		return err
@@ -67,6 +82,9 @@ func (d *delivery) push(ctx context.Context, p push) (verdict, answer, error) {
 	a, bytes, err := e.client.post(ctx, d.batch.encode(p))
 	if err != nil {
 		e.metrics.pushed(ctx, failed, bytes, time.Since(begun))
+		if !isUnsent(err) {
+			e.doubts.add(p)
+		}
 		return 0, a, err
 	}
 	outcome, v := accepted, settled
@@ -89,6 +107,8 @@ func (d *delivery) push(ctx context.Context, p push) (verdict, answer, error) {
 		if a.status == http.StatusTooManyRequests {
 			outcome = throttled
 			d.took(ctx, before(p, a.text), 0)
+		} else if a.status >= 500 {
+			e.doubts.add(p) // a replica may have it, or what stands behind the proxy that answers
 		}
 		if a.after > 0 {
 			err = exporterhelper.NewThrottleRetry(err, a.after)

@@ -22,6 +22,9 @@ type lokiExporter struct {
 	batches chan *batch  // whose buffers are used again
 	taken   atomic.Int64 // pushes that Loki took whole
 	poison  *suspects
+	turns   *turns
+	doubts  *doubts
+	reader  reader
 }
 
 func newExporter(cfg *Config, set exporter.Settings) (*lokiExporter, error) {
@@ -29,20 +32,33 @@ func newExporter(cfg *Config, set exporter.Settings) (*lokiExporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lokiExporter{cfg: cfg, set: set, log: set.Logger, metrics: m, poison: newSuspects(),
+	return &lokiExporter{cfg: cfg, set: set, log: set.Logger, metrics: m, poison: newSuspects(), turns: newTurns(),
 		batches: make(chan *batch, keptBatches)}, nil
 }
 
 // start never waits for Loki and does not fail because it is down.
 func (e *lokiExporter) start(ctx context.Context, host component.Host) (err error) {
 	agent := fmt.Sprintf("%s/%s", e.set.BuildInfo.Command, e.set.BuildInfo.Version)
-	e.client, err = newClient(ctx, e.cfg, host, e.set.TelemetrySettings, agent)
+	if e.client, err = newClient(ctx, e.cfg, host, e.set.TelemetrySettings, agent); err != nil {
+		return err
+	}
+	if e.cfg.AskWhenInDoubt {
+		e.reader.query = queryURL(e.client.url)
+	}
+	var queue *component.ID
+	if e.cfg.Queue.HasValue() {
+		queue = e.cfg.Queue.Get().StorageID
+	}
+	e.doubts, err = openDoubts(ctx, host, queue, e.set.ID)
 	return err
 }
 
-func (e *lokiExporter) shutdown(context.Context) error {
+func (e *lokiExporter) shutdown(ctx context.Context) error {
 	if e.client != nil {
 		e.client.http.CloseIdleConnections()
+	}
+	if e.doubts != nil {
+		return e.doubts.close(ctx)
 	}
 	return nil
 }
@@ -56,6 +72,10 @@ func (e *lokiExporter) consume(ctx context.Context, ld plog.Logs) error {
 	b := e.batch()
 	defer e.giveBack(b)
 	b.add(ld)
+	if err := e.doubts.begin(ctx, b); err != nil {
+		e.log.Warn("after a kill some lines may be in loki twice", zap.Error(err))
+	}
+	defer e.doubts.end(b)
 	d := &delivery{exporter: e, batch: b, done: make([]bool, b.records)}
 	var first error
 	failures := 0

@@ -44,6 +44,7 @@ func createDefaultConfig() component.Config {
 		MaxPushBytes:       1 << 20,
 		MaxPushEntries:     10_000,
 		StreamsPerPush:     1,
+		AskWhenInDoubt:     true,
 		Queue:              configoptional.Some(queue),
 		Retry:              retry,
 	}

@@ -235,14 +235,14 @@ func TestLokiLosesItsAnswer(t *testing.T) {
 	var calls atomic.Int32
 	proxy := httputil.NewSingleHostReverseProxy(to)
 	proxy.ModifyResponse = func(r *http.Response) error {
-		if calls.Add(1)%2 == 1 { // Loki has it, the exporter does not know
+		if r.Request.URL.Path == pushPath && calls.Add(1)%2 == 1 { // Loki has it, the exporter does not know
 			r.StatusCode = http.StatusBadGateway
 		}
 		return nil
 	}
 	gate := httptest.NewServer(proxy)
 	t.Cleanup(gate.Close)
-	e, _ := toLoki(t, gate.URL, nil)
+	e, tel := toLoki(t, gate.URL, nil)
 	now := time.Now().Truncate(time.Second)
 	ld := plog.NewLogs()
 	const n = 3000
@@ -259,7 +259,9 @@ func TestLokiLosesItsAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%s: %d lines, of which count_over_time counts %d", when, n, counted)
+		if counted != n {
+			t.Errorf("%s: count_over_time counts %d of %d lines", when, counted, n)
+		}
 	}
 	check("in memory")
 	if err := l.WriteChunks(t.Context()); err != nil {
@@ -267,5 +269,7 @@ func TestLokiLosesItsAnswer(t *testing.T) {
 	}
 	time.Sleep(2 * time.Second)
 	check("in the store")
-	t.Logf("%d pushes", calls.Load())
+	if got := counted(t, tel, "faultline_loki_exporter_entries_doubted_total", "outcome"); got[present] == 0 || got[unknown] != 0 {
+		t.Errorf("in doubt: %v", got)
+	}
 }

@@ -15,8 +15,8 @@ const meterName = "github.com/faultline-io/faultline/collector/lokiexporter"
 
 // metrics of the exporter; metadata.yaml describes them.
 type metrics struct {
-	entries, refused, clipped, pushes, bytes metric.Int64Counter
-	duration                                 metric.Float64Histogram
+	entries, refused, clipped, doubts, pushes, bytes metric.Int64Counter
+	duration                                         metric.Float64Histogram
 }
 
 func newMetrics(set component.TelemetrySettings) (*metrics, error) {
@@ -31,6 +31,7 @@ func newMetrics(set component.TelemetrySettings) (*metrics, error) {
 	counter(&m.entries, "faultline_loki_exporter_entries_total", "{entry}", "Log records that Loki has taken.")
 	counter(&m.refused, "faultline_loki_exporter_entries_refused_total", "{entry}", "Log records that Loki will never take, by reason; they are dropped.")
 	counter(&m.clipped, "faultline_loki_exporter_values_clipped_total", "{value}", "Values that were cut, replaced or left out so that Loki can take them, by reason.")
+	counter(&m.doubts, "faultline_loki_exporter_entries_doubted_total", "{entry}", "Log records of pushes that Loki may have taken without an answer, by what it said when it was asked: present (not sent again), absent, unknown (sent again unasked).")
 	counter(&m.pushes, "faultline_loki_exporter_pushes_total", "{push}", "Pushes, by what became of them: accepted, refused (in part or whole), throttled, failed.")
 	counter(&m.bytes, "faultline_loki_exporter_push_bytes_total", "By", "Bytes of pushes as they were sent, compressed.")
 	var err error
@@ -50,6 +51,19 @@ const (
 	throttled = "throttled"
 	failed    = "failed"
 )
+
+// What Loki said of entries in doubt: the label outcome of faultline_loki_exporter_entries_doubted_total.
+const (
+	present = "present"
+	absent  = "absent"
+	unknown = "unknown"
+)
+
+func (m *metrics) doubted(ctx context.Context, outcome string, n int) {
+	if n > 0 {
+		m.doubts.Add(ctx, int64(n), metric.WithAttributes(attribute.String("outcome", outcome)))
+	}
+}
 
 func (m *metrics) pushed(ctx context.Context, outcome string, bytes int, took time.Duration) {
 	m.pushes.Add(ctx, 1, metric.WithAttributes(attribute.String("outcome", outcome)))

@@ -67,15 +67,15 @@ func (b *batch) pushes() (out []push) {
 func (b *batch) encode(p push) []byte {
 	to := b.body[:0]
 	for _, one := range p {
-		size := sizeOfText(one.stream.labels)
+		bytes := 0
 		for _, e := range one.entries {
-			size += e.to - e.from
+			bytes += e.to - e.from
 		}
 		to = protowire.AppendTag(to, requestStreams, protowire.BytesType)
-		to = protowire.AppendVarint(to, uint64(size))
+		to = protowire.AppendVarint(to, uint64(sizeOfText(one.stream.labels)+bytes))
 		to = appendText(to, streamLabels, one.stream.labels)
-		if one.stream.sorted {
-			to = append(to, one.stream.data[one.entries[0].from:one.entries[len(one.entries)-1].to]...)
+		if first, last := one.entries[0].from, one.entries[len(one.entries)-1].to; one.stream.sorted && last-first == bytes {
+			to = append(to, one.stream.data[first:last]...)
 			continue
 		}
 		for _, e := range one.entries {
