@@ -24,6 +24,12 @@ func TestARolloutThatWasTakenBack(t *testing.T) {
 10:21:00 api heartbeat component=api
 `
 	const out, back = "10:10:00 deployer deploy.change component=api version=2 from=1 to=2\n", "10:15:00 deployer deploy.change component=api version=1 from=2 to=1\n"
+	// What it broke for somebody else, said under nobody's identifiers, and for this allocation.
+	const elses = "10:12:00 api error | check quota: quota.url is missing\n"
+	const earlier = `10:12:00 api error allocation_id=a-1 request_id=r-0 error.type=internal | check quota: quota.url is missing
+10:12:01 client error allocation_id=a-1 request_id=r-0 | release of a-1: 500 internal error
+10:12:30 client error allocation_id=a-1 request_id=r-0 | release of a-1: 500 internal error
+`
 	for _, c := range []struct {
 		name, rollouts, line string
 		blamed               bool
@@ -31,6 +37,8 @@ func TestARolloutThatWasTakenBack(t *testing.T) {
 		{"rolled out", out, "encode quota snapshot: json: unsupported type: chan int", true},
 		{"rolled out and taken back", out + back, "encode quota snapshot: json: unsupported type: chan int", false},
 		{"taken back, and the schema has moved on", out + back, `release: column "lease" does not exist in schema version 2`, true},
+		{"taken back before it began, which others saw it break", out + elses + back, "encode quota snapshot: json: unsupported type: chan int", false},
+		{"taken back while it failed", out + earlier + back, "encode quota snapshot: json: unsupported type: chan int", true},
 	} {
 		records, err := story.Parse(c.rollouts + strings.ReplaceAll(request, "LINE", c.line))
 		if err != nil {

@@ -36,7 +36,8 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if c.Profile.FirstFailure() {
 		return nil
 	}
-	failures := plainFailures(c, t)
+	own := plainFailures(c, t)
+	failures := slices.Clone(own)
 	for _, e := range c.Beside(t, telling) { // what nobody's identifiers lead to counts as its component's own word alone
 		if e.Failed() && !c.Own(e, t) && e.At <= t.At && !elsewhere(c, t, e) {
 			failures = append(failures, e)
@@ -55,13 +56,21 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	var found *correlator.Event
 	var complaints []*correlator.Event
 	var rollouts []*correlator.Event
-	c.EachEvent(semconv.EventDeploy, first.At-int64(changed), max(first.At+moment, t.From), func(e *correlator.Event) { rollouts = append(rollouts, e) })
+	until := max(first.At+moment, t.From)
+	c.EachEvent(semconv.EventDeploy, first.At-int64(changed), max(until, t.At), func(e *correlator.Event) { rollouts = append(rollouts, e) })
 	for i, e := range rollouts {
+		if e.At > until {
+			break
+		}
 		said := complaintsOf(c, t, e, failures)
+		if back := slices.IndexFunc(rollouts[i+1:], func(later *correlator.Event) bool { return takesBack(later, e) }); back >= 0 {
+			said = before(said, rollouts[i+1+back].At+moment)
+			if len(before(own, rollouts[i+1+back].At+moment)) == 0 {
+				continue // what it broke was mended before this began
+			}
+		}
 		switch {
 		case len(said) == 0:
-		case slices.ContainsFunc(rollouts[i+1:], func(later *correlator.Event) bool { return takesBack(later, e) && later.At < first.At }):
-			// What it broke was mended before this began.
 		case slices.ContainsFunc(rollouts[:i], func(earlier *correlator.Event) bool { return takesBack(e, earlier) }) && !slices.ContainsFunc(said, outgrown):
 			// It brought back what ran before, and nobody says that the world has moved on since.
 		default:
@@ -85,6 +94,16 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		ev.Summary += ", until it was undone at " + correlator.Time(undone.At).Milli()
 	}
 	return []correlator.Evidence{ev}
+}
+
+// before are those of a time before another.
+func before(events []*correlator.Event, at int64) (out []*correlator.Event) {
+	for _, e := range events {
+		if e.At < at {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // ofPeers are the same complaints since a rollout of other machines: what they have in common is what was rolled out.
