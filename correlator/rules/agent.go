@@ -27,6 +27,13 @@ func agent() []correlator.Rule {
 			Find:       fellSilent,
 		},
 		{
+			ID: "node_agent.waits", Layer: semconv.LayerNodeAgent, Mechanism: "stuck",
+			Looks:      "a claim that was lost, an agent whose last word of it is that it waits for something of its own machine, and whose heart goes on beating",
+			NextCheck:  "who holds what the agent waits for: its own dump of goroutines or threads",
+			SafeAction: "save the agent's state, then restart it; do not reimage",
+			Find:       waitingAgent,
+		},
+		{
 			ID: "node_agent.stuck", Layer: semconv.LayerNodeAgent, Mechanism: "stuck",
 			Looks:      "a task that nobody claimed, and an agent that is alive and complains of itself alone",
 			NextCheck:  "what the agent waits for: its own dump of goroutines or threads",

@@ -41,7 +41,6 @@ var groups = []struct {
 	{ingress, "refused by a proxy, or handed on by it and not answered"},
 	{auth, "refused"},
 	{agent, "sent and not accepted, or accepted and not answered"},
-	{place, "sent, and neither it nor what others sent to that place accepted"},
 	{provider, "answered with a failure"},
 	{netboot, "answered, and asked for and answered again"},
 	{unfinished, "accepted and not answered"},

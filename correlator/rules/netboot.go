@@ -1,6 +1,10 @@
 package rules
 
 import (
+	"regexp"
+	"slices"
+	"strings"
+
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -13,6 +17,65 @@ func netboot() []correlator.Rule {
 		NextCheck:  "by what the boot server decides whom it serves",
 		SafeAction: "stop serving that machine; what was installed is on its disk",
 		Find:       bootedAgain,
+	}, {
+		ID: "network.no_offer", Layer: semconv.LayerNetwork, Mechanism: "unreachable", Words: offered,
+		Looks:      "a machine that hears no offer of an address, of which the DHCP server has not heard, while it makes offers to others",
+		NextCheck:  "the network between the machine's port and the DHCP server: VLAN, trunk, relay",
+		SafeAction: "do not reimage; neither the machine nor the server is broken by what is on record",
+		Find:       noOffer,
+	}}
+}
+
+// Who asks for an address by DHCP and hears nothing (Intel's and UEFI's PXE ROMs, iPXE, dhclient, systemd-networkd, cloud-init), and how
+// servers word an offer that they make (ISC dhcpd, dnsmasq, Kea).
+var (
+	unoffered = []string{"no valid offer received", "pxe-e16", "pxe-e18", "pxe-e51", "pxe-e52", "no dhcp or proxydhcp offers", "no dhcpoffers received", "no dhcp offers received", "no configuration methods succeeded", "dhcp timed out", "dhcp lease timeout"}
+	offered   = []string{"dhcpoffer", "dhcp4_lease_advert", "dhcp4_lease_offered"}
+)
+
+var macAddress = regexp.MustCompile(`\b[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}\b`)
+
+// noOffer needs the machine's own word, its hardware address, a server that offers to others before and after, and nothing of that
+// address by any server: the question was sent and did not arrive where others' do.
+func noOffer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Kind == correlator.RequestTrouble {
+		return nil
+	}
+	var unheard []*correlator.Event
+	macs := map[string]bool{}
+	for _, e := range c.Events {
+		if e.IsEvent() || e.At < t.From-skewOfClocks || e.At > t.At || holds(e.Text, offered) || strings.Contains(e.Text, "dhcpdiscover") {
+			continue
+		}
+		for _, mac := range macAddress.FindAllString(e.Text, -1) {
+			macs[strings.ReplaceAll(mac, "-", ":")] = true
+		}
+		if holds(e.Text, unoffered) {
+			unheard = append(unheard, e)
+		}
+	}
+	if len(unheard) == 0 || len(macs) == 0 {
+		return nil
+	}
+	var serves *correlator.Event
+	heard := false
+	c.Each(t.From-recently, t.At+skewOfClocks, func(e *correlator.Event) {
+		if e.IsEvent() || !strings.Contains(e.Text, "dhcp") || holds(e.Text, unoffered) {
+			return
+		}
+		for _, mac := range macAddress.FindAllString(e.Text, -1) {
+			heard = heard || macs[strings.ReplaceAll(mac, "-", ":")]
+		}
+		if holds(e.Text, offered) && (serves == nil || serves.At < unheard[0].At) {
+			serves = e
+		}
+	})
+	if heard || serves == nil {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Caller, Onset: unheard[0].At, Records: append(slices.Clone(unheard[:min(len(unheard), 4)]), serves),
+		Summary: "the machine hears no offer of an address" + quote(unheard[0]) + "; " + serves.Service + " has not heard of it, and makes offers to others",
 	}}
 }
 

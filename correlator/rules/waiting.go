@@ -1,0 +1,42 @@
+package rules
+
+import (
+	"regexp"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// waitWords are how a process says that it waits; farAway is how it names what it waits for, where that is not on its own machine.
+var (
+	waitWords = []string{"waiting for", "waiting on", "waits for", "blocked on", "acquiring", "queued behind", "wait for lock"}
+	farAway   = regexp.MustCompile(`\w+://|:\d{2,5}\b|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bresponse\b|\breply\b|\banswer\b|\bapi\b|\bserver\b|\bnetwork\b|\blink\b|\bdhcp\b`)
+)
+
+// waitingAgent needs the agent's own word of the task that it waits, nothing of the task after it, and at least two of its heartbeats in
+// that time: who beats and does not go on is stuck itself. What is waited for elsewhere may be another's to give.
+func waitingAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Attempt == nil || t.Attempt.Taken == nil || t.Attempt.Over == nil || t.Attempt.Over.To() != semconv.Lost || t.Node == "" {
+		return nil
+	}
+	task := t.Attempt.Taken.Own(identity.Task)
+	var last *correlator.Event
+	var beats []*correlator.Event
+	c.EachIn(semconv.LayerNodeAgent, t.Attempt.Taken.At, t.Attempt.Over.At, func(e *correlator.Event) {
+		switch {
+		case !correlator.Names(e, t.Node):
+		case e.Is(semconv.EventHeartbeat):
+			beats = append(beats, e)
+		case e.Own(identity.Task) == task && e != t.Attempt.Taken && e.Layer == semconv.LayerNodeAgent:
+			last, beats = e, nil
+		}
+	})
+	if last == nil || last.IsEvent() || last.Failed() || !holds(last.Text, waitWords) || farAway.MatchString(last.Text) || last.HTTP.Status != 0 || last.Attr(semconv.ServerAddress) != "" || len(beats) < 2 {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Itself, Onset: last.At, Records: append([]*correlator.Event{last, beats[len(beats)-1]}, t.Cites...),
+		Summary: "the agent of " + t.Node + " is alive, and its last word of the task is that it waits" + quote(last),
+	}}
+}
