@@ -280,6 +280,9 @@ func TestLokiKilledAtRandom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if counted != len(there) {
+		t.Errorf("count_over_time says %d of %d lines", counted, len(there))
+	}
 	t.Logf("seed %d: %d kills, Loki away for %s, %d lines acknowledged of %d sent: 0 lost, %d doubled, %d read, %d that Loki answered for and gives no more; count_over_time says %d; the last backlog took %s", seed, kills, away,
 		len(load.acked)*perBatch, load.sent*perBatch, twice, len(there), forgotten, counted, time.Since(drain).Round(100*time.Millisecond))
 	c.stop()
