@@ -48,6 +48,11 @@ const lived = `
 10:06:00    virt-controller info allocation_id=a-first resource_uid=vm-1 kind=VirtualMachine | VirtualMachine vm-1 is running
 10:07:00    read-model      projection.observed allocation_id=a-first projection=ui field=state value=active
 10:09:00    read-model      projection.observed allocation_id=a-first projection=ui field=state value=active
+10:01:00    provisioner     node.occupancy node_id=n-2 from=occupied to=cleanup
+10:01:02    inventory       projection.observed node_id=n-2 projection=inventory field=occupancy value=occupied
+10:08:00    inventory       projection.observed node_id=n-2 projection=inventory field=occupancy value=free
+10:08:00    cmdb            projection.observed node_id=n-2 projection=cmdb field=occupancy value=cleanup
+10:08:00    shelf           projection.observed node_id=n-2 projection=shelf field=occupancy value=blue
 `
 
 // asked gives an answer, which has to be there and to be as described.
@@ -162,6 +167,12 @@ func TestFacts(t *testing.T) {
 		if n.Allocation == nil || *n.Allocation != "a-second" || n.Occupancy != "occupied" || n.LastHeard == nil || *n.LastHeard != at(86*time.Second) {
 			t.Errorf("%+v", n)
 		}
+		same("drift of a node that is shown by nobody", []correlator.Drift{}, n.Drift)
+		nobodys := asked[query.Node](t, p, "/nodes/n-2")
+		if nobodys.Allocation != nil || nobodys.Occupancy != "cleanup" || *nobodys.OccupancySince != at(time.Minute) {
+			t.Errorf("%+v", nobodys)
+		}
+		same("drift of a node that nobody holds", []correlator.Drift{{Projection: "inventory", Field: "occupancy", Shown: "free", Truth: "cleanup", Since: at(time.Minute)}}, nobodys.Drift)
 		instances, last := map[string]int{}, correlator.Time(0)
 		for _, e := range asked[api.Events](t, p, "/nodes/n-1/timeline").Events {
 			if instances[e.IDs["node_instance_id"]]++; e.Time < last {

@@ -18,7 +18,7 @@ func projectionKeyOf(e *Event) projectionKey {
 	switch l.field {
 	case fieldJobState, fieldMessage:
 		l.about = firstOf(e.Own(identity.ProviderJob), e.Attr(semconv.Operation))
-	case fieldOccupancy:
+	case FieldOccupancy:
 		l.about = e.Node
 	}
 	return l
@@ -26,10 +26,11 @@ func projectionKeyOf(e *Event) projectionKey {
 
 // The fields of a view that can be compared with a truth.
 const (
-	fieldState     = "state"
-	fieldJobState  = "job_state"
-	fieldMessage   = "message"
-	fieldOccupancy = "occupancy"
+	fieldState    = "state"
+	fieldJobState = "job_state"
+	fieldMessage  = "message"
+	// FieldOccupancy is what a node is used for.
+	FieldOccupancy = "occupancy"
 )
 
 // drifts lists the views whose newest look showed something else than the truth had been for longer
@@ -121,7 +122,7 @@ func (c *Case) truths(k projectionKey, e *Event, at int64) []truth {
 			}
 		}
 		return out
-	case fieldOccupancy:
+	case FieldOccupancy:
 		t := truth{}
 		for _, o := range c.lookup(indexKey{namedEvent, "", semconv.EventNodeOccupancy}).own {
 			if (e.Node == "" || o.Node == e.Node) && o.At <= at && o.To() != t.value {

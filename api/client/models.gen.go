@@ -833,6 +833,9 @@ type Node struct {
 		From         *time.Time `json:"from"`
 		To           *time.Time `json:"to"`
 	} `json:"assignments"`
+
+	// Drift views that show another occupancy than there is, for longer than their grace, whether or not anybody holds the node
+	Drift     []Drift `json:"drift"`
 	Instances []struct {
 		From           *time.Time `json:"from"`
 		NodeInstanceID string     `json:"node_instance_id"`

@@ -67,12 +67,17 @@ func (l *Reader) Node(ctx context.Context, node string) (query.Node, error) {
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
+		var view, said string
 		var at time.Time
-		if err := rows.Scan(&out.Occupancy, &at); err != nil {
+		if err := rows.Scan(&view, &said, &at); err != nil {
 			return out, fmt.Errorf("read node %s: %w", node, err)
 		}
-		since := correlator.Time(at.UnixNano())
-		out.OccupancySince = &since
+		when := correlator.Time(at.UnixNano())
+		if view == "" {
+			out.Occupancy, out.OccupancySince = said, &when
+			continue
+		}
+		out.Shown = append(out.Shown, query.Shown{Projection: view, Occupancy: said, At: when})
 	}
 	return out, rows.Err()
 }

@@ -185,6 +185,7 @@ func (s *Service) Node(ctx context.Context, id string) (Node, error) {
 	if err != nil {
 		return n, err
 	}
+	n.Drift = s.driftOf(n)
 	if ScopeOf(ctx).limited {
 		if n, err = s.ownShare(ctx, n); err != nil {
 			return Node{}, err
@@ -205,9 +206,25 @@ func (s *Service) Node(ctx context.Context, id string) (Node, error) {
 	return n, nil
 }
 
+// driftOf compares what views showed last of a node with what it is used for. A value that the profile does not map, and an occupancy
+// that nobody knows, are not compared (docs/contract.md §6).
+func (s *Service) driftOf(n Node) []correlator.Drift {
+	out := []correlator.Drift{}
+	if n.OccupancySince == nil || n.Occupancy == "unknown" {
+		return out
+	}
+	for _, view := range n.Shown {
+		may, mapped := s.Profile.Stands(view.Projection, correlator.FieldOccupancy, view.Occupancy, n.Occupancy)
+		if mapped && !may && time.Duration(view.At-*n.OccupancySince) > s.Profile.Grace(view.Projection) {
+			out = append(out, correlator.Drift{Projection: view.Projection, Field: correlator.FieldOccupancy, Shown: view.Occupancy, Truth: n.Occupancy, Since: *n.OccupancySince})
+		}
+	}
+	return out
+}
+
 // ownShare is what of a node a caller with some tenants sees: when it was theirs, and which node instances there were then.
 func (s *Service) ownShare(ctx context.Context, n Node) (Node, error) {
-	out := Node{ID: n.ID, Instances: []NodeInstance{}, Assignments: []Assignment{}}
+	out := Node{ID: n.ID, Instances: []NodeInstance{}, Assignments: []Assignment{}, Drift: []correlator.Drift{}}
 	for _, a := range n.Assignments {
 		ok, err := s.sees(ctx, a.ID)
 		if err != nil {
@@ -218,7 +235,7 @@ func (s *Service) ownShare(ctx context.Context, n Node) (Node, error) {
 		}
 		out.Assignments = append(out.Assignments, a)
 		if a.To == nil {
-			out.Occupancy, out.OccupancySince = n.Occupancy, n.OccupancySince
+			out.Occupancy, out.OccupancySince, out.Drift = n.Occupancy, n.OccupancySince, n.Drift
 		}
 		for _, i := range n.Instances {
 			if (i.From == nil || a.To == nil || *i.From < *a.To) && (i.To == nil || a.From == nil || *i.To > *a.From) && !slices.Contains(out.Instances, i) {

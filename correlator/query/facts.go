@@ -67,6 +67,16 @@ type Node struct {
 	LastHeard      *correlator.Time `json:"last_heard"`
 	Instances      []NodeInstance   `json:"instances"`
 	Assignments    []Assignment     `json:"assignments"`
+	// Drift is where a view shows another occupancy than there is, for longer than its grace, whether or not anybody holds the node.
+	Drift []correlator.Drift `json:"drift"`
+	// Shown is what each view showed last of its occupancy.
+	Shown []Shown `json:"-"`
+}
+
+// Shown is what a view shows of a node's occupancy.
+type Shown struct {
+	Projection, Occupancy string
+	At                    correlator.Time
 }
 
 // NodeInstance is one installation of a node; From and To are nil where they are not known, or not yet.

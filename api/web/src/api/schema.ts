@@ -1023,6 +1023,8 @@ export interface components {
             occupancy: string;
             /** Format: date-time */
             occupancy_since: string | null;
+            /** @description views that show another occupancy than there is, for longer than their grace, whether or not anybody holds the node */
+            drift: components["schemas"]["Drift"][];
             /** Format: date-time */
             last_heard: string | null;
             instances: {

@@ -57,6 +57,12 @@ export function NodePage({ id }: { id: string }) {
           'Nobody holds it.'
         )}
       </p>
+      {n.drift.map((d) => (
+        <p key={d.projection}>
+          <b class="drift">drift</b> The {oneLine(d.projection)} view shows it as {words(d.shown)}; it has been{' '}
+          {words(d.truth)} since <When at={d.since} />.
+        </p>
+      ))}
       <Life node={n} events={events} />
       <h2 class="kicker">Its records, over all installations{records.more ? ` (the first ${events.length})` : ''}</h2>
       {records.problem && <Refused problem={records.problem} />}

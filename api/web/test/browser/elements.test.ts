@@ -180,6 +180,7 @@ test('node: installations over reimages, who held it when, and what outlived the
     .waitFor();
   await bars('Held by').filter({ hasText: 'a31' }).waitFor();
   await bars('Held by').getByRole('link', { name: 'a43', exact: true }).waitFor();
+  await page.getByText('The inventory view shows it as free; it has been').waitFor();
   await page.getByRole('grid', { name: 'Records of node gpu-17' }).waitFor();
   await close();
 });

