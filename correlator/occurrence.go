@@ -96,6 +96,8 @@ func (c *Case) occurrence(f Fault, byRef map[string]*Event, contested bool) Faul
 	switch {
 	case h.Subject.Kind == SubjectNode: // what others ask of other nodes tells nothing of this one
 		h.Failed = slices.DeleteFunc(failedCalls(slices.Concat(evidence, symptoms)), func(f FailedCall) bool { return !OfOneNode(f.Call) })
+	case h.Layer == semconv.LayerAPIAuth: // what others may tells nothing of who was refused
+		h.Failed = slices.DeleteFunc(failedCalls(slices.Concat(evidence, symptoms)), func(f FailedCall) bool { return !OfOneSubject(f.Call) })
 	case len(h.Failed) == 0:
 		h.Failed = failedCalls(symptoms) // what proves the cause is somebody's own words
 	}

@@ -32,6 +32,8 @@ func callOf(e *Event) (call string, end callEnd) {
 		return named(taskCall, e.Attr(semconv.TaskType), "on", nodeOf(e)), endOf(e.To(), semconv.Succeeded, semconv.Failed, semconv.Rejected, semconv.Lost, semconv.Expired)
 	case e.Is(semconv.EventProviderState):
 		return named("job", e.Attr(semconv.Operation), "of", providerOf(e)), endOf(e.To(), "Succeeded", "Failed")
+	case e.Layer == semconv.LayerAPIAuth && accessSubject(e) != "":
+		return named(accessCall, accessSubject(e), "decided by", e.Service), decisionOf(e)
 	case e.HTTP.Method == "" || e.HTTP.Path == "":
 		return "", unended
 	}
@@ -81,6 +83,35 @@ const taskCall = "task"
 
 // OfOneNode says whether a call is one that one node alone answers.
 func OfOneNode(call string) bool { return strings.HasPrefix(call, taskCall+" ") }
+
+// accessCall begins the name of a call that asks what one subject may do.
+const accessCall = "access of"
+
+// OfOneSubject says whether a call is one that is decided for one subject alone: that others may proves nothing of it.
+func OfOneSubject(call string) bool { return strings.HasPrefix(call, accessCall+" ") }
+
+// subjectKeys are the attributes that name whose access is decided (OpenTelemetry's enduser.id and user.*; OPA's, Envoy's and Kubernetes' audit logs).
+var subjectKeys = []string{"auth.subject", "enduser.id", "user.id", "user.name", "subject", "principal", "user.username"}
+
+func accessSubject(e *Event) string {
+	for _, key := range subjectKeys {
+		if v := e.Attr(key); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// decisionOf is how an authority decided, by its own record.
+func decisionOf(e *Event) callEnd {
+	switch allowed := strings.ToLower(e.Attr("auth.allowed") + e.Attr("allowed") + e.Attr("decision")); {
+	case strings.HasPrefix(allowed, "false") || strings.HasPrefix(allowed, "den") || strings.HasPrefix(allowed, "forbid") || e.HTTP.Refused() || e.fails:
+		return failed
+	case strings.HasPrefix(allowed, "true") || strings.HasPrefix(allowed, "allow") || e.HTTP.Status >= 200:
+		return gotThrough
+	}
+	return unended
+}
 
 // route is a path with its identifiers left out, as far as can be told: what holds a digit is one, unless it is as short as a version.
 func route(path string) string {

@@ -187,12 +187,15 @@ func shared(o *correlator.FaultOccurrence) bool {
 	case correlator.SubjectAllocation, correlator.SubjectCertificate:
 		return false
 	}
-	return o.Layer != semconv.LayerClient && o.Layer != semconv.LayerAPIAuth
+	if o.Layer == semconv.LayerAPIAuth {
+		return !slices.ContainsFunc(o.Failed, func(f correlator.FailedCall) bool { return !correlator.OfOneSubject(f.Call) })
+	}
+	return o.Layer != semconv.LayerClient
 }
 
 func (p *Passages) of(call string) *passages {
 	c := p.calls[call]
-	if c == nil && len(p.calls) < mostCalls {
+	if c == nil && (len(p.calls) < mostCalls/2 || len(p.calls) < mostCalls && !correlator.OfOneSubject(call)) { // subjects are many
 		c = &passages{through: map[string]int64{}, failed: map[string]stretch{}, waiting: map[string]struct{}{}}
 		p.calls[call] = c
 	}

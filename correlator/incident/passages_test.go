@@ -120,6 +120,33 @@ func TestRefusedRequestsDoNotStayOpen(t *testing.T) {
 	f("nobody asks again for long", refused+"10:30:00 cli info | hello\n", false)
 }
 
+// What one subject was refused is over when that subject is let in again, whatever others may.
+func TestARefusedSubject(t *testing.T) {
+	const head = "10:%02d:00 cli span 20ms %s kind=client allocation_id=%s trace_id=t%d http.request.method=POST url.path=/v1/allocations http.response.status_code=%d\n10:%02d:00 auth-service %s allocation_id=%s trace_id=t%d auth.subject=%s auth.allowed=%t | decision: create %s to %s\n"
+	asked := func(minute int, id, subject string, allowed bool) string {
+		status, severity, how, word := 403, "warn", "error", "denied"
+		if allowed {
+			status, severity, how, word = 201, "info", "", "allowed"
+		}
+		return fmt.Sprintf(head, minute, how, id, minute, status, minute, severity, id, minute, subject, allowed, word, subject)
+	}
+	refused := asked(0, "a-1", "alice", false) + asked(1, "a-1", "alice", false) + asked(2, "a-2", "alice", false)
+	for name, c := range map[string]struct {
+		text string
+		open bool
+	}{
+		"others are let in":    {refused + asked(3, "b-3", "bob", true) + asked(4, "b-4", "bob", true) + asked(5, "b-5", "bob", true) + asked(6, "b-6", "bob", true), true},
+		"she is let in again":  {refused + asked(3, "b-3", "alice", true) + asked(4, "b-4", "alice", true) + asked(5, "b-5", "alice", true), false},
+		"once, and not twice":  {refused + asked(3, "b-3", "alice", true) + asked(4, "b-4", "alice", false) + asked(5, "b-5", "alice", true), true},
+		"she has not come yet": {refused, true},
+	} {
+		list := incident.Group(assessments(t, c.text, correlator.AsOf{}), 0, incident.Window)
+		if len(list) != 1 || list[0].Layer != "api_auth" || list[0].Open != c.open {
+			t.Errorf("%s: %s", name, told(list))
+		}
+	}
+}
+
 // Allocations that fail of one node after the other are an open incident, until one on that node gets through.
 func TestAFailingNodeStaysOpen(t *testing.T) {
 	fails := func(minute int, id string) string {

@@ -200,7 +200,7 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 	if ev.Beside && !told.linked(ev.Records) && afterIt(t, ev.Records[0]) {
 		return nil
 	}
-	if ev.Beside && s.family && overBefore(t, ev.Records) {
+	if ev.Beside && (s.family && overBefore(t, ev.Records) || servedSince(c, t, ev.Records)) {
 		return nil
 	}
 	if ev.Beside {
