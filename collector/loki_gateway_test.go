@@ -143,8 +143,9 @@ func TestLokiGatewayKilled(t *testing.T) {
 		len(load.acked)*perBatch, load.sent*perBatch, beforeOTLP.lost.Load()+beforePush.lost.Load(), behind.lost.Load(), len(there), counted, took.Round(100*time.Millisecond))
 }
 
-// An agent's push is stamped anew when it comes again: a gateway that was killed meanwhile may know less than before. Loki compares metadata,
-// too, and has the line twice then; a query by what was stamped gives one, and so does what reads lines back, whatever it asks by.
+// An agent's push is stamped anew when it comes again, and a gateway that was killed meanwhile may know less than before: what Loki has with more
+// metadata is not sent. Where it knows more, Loki has the line twice; a query by what was stamped gives one, and so does what reads lines back,
+// whatever it asks by.
 func TestLokiStampedAnew(t *testing.T) {
 	l := lokitest.Start(t, lokitest.Settings{})
 	gateway, push := lokiProcess(t, l.URL)
@@ -157,9 +158,9 @@ func TestLokiStampedAnew(t *testing.T) {
 			t.Fatal(status, answer)
 		}
 	}
-	text := fmt.Sprintf(`{"streams":[{"stream":{"service_name":"kernel"},"values":[["%d","link down",{"node_id":"n-1"}]]}]}`, now.UnixNano())
-	send := func() {
+	send := func(service string) {
 		t.Helper()
+		text := fmt.Sprintf(`{"streams":[{"stream":{"service_name":%q},"values":[["%d","link down",{"node_id":"n-1"}]]}]}`, service, now.UnixNano())
 		if status, answer := send(http.DefaultClient, push, "/loki/api/v1/push", "application/json", []byte(text)); status != http.StatusNoContent {
 			t.Fatal(status, answer)
 		}
@@ -174,13 +175,20 @@ func TestLokiStampedAnew(t *testing.T) {
 			return err
 		})
 	}
+	send("kernel")
+	found(`{service_name="kernel"}`, 1)
 	assigned()
-	send()
-	send() // its answer was lost, and nothing else happened
-	found(`{service_name="kernel"} | allocation_id="a-1"`, 1)
+	send("dmesg")
+	send("dmesg") // its answer was lost, and nothing else happened
+	found(`{service_name="dmesg"} | allocation_id="a-1"`, 1)
 	gateway.kill()
 	gateway.start()
-	send() // its answer was lost, and the gateway was killed
+	send("dmesg") // its answer was lost, and the gateway was killed: it knows less
+	send("last")  // what is behind it is in Loki, too, when this is
+	found(`{service_name="last"}`, 1)
+	found(`{service_name="dmesg"}`, 1)
+	assigned()
+	send("kernel") // it knows more
 	found(`{service_name="kernel"}`, 2)
 	found(`{service_name="kernel"} | allocation_id="a-1"`, 1)
 	c := loki.DefaultConfig()
