@@ -70,8 +70,9 @@ test('keyboard alone: to the lanes, from event to event, to the record and back'
   await keys.waitFor();
   await page.keyboard.press('Escape');
   await keys.waitFor({ state: 'hidden' }); // while it is open, keys are its own
-  // A key that comes in the moment in which the browser takes the dialog away may still be the dialog's.
-  await until(async () => (await page.keyboard.press('+'), query(page).has('from')));
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  await page.keyboard.press('+');
+  await until(() => query(page).has('from'));
   await page.keyboard.press('z');
   await until(() => !query(page).has('from'));
   for (let i = 0; i < 60; i++) {
