@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// claimedAhead is how far beyond a push a claim goes, so that those that follow it need no claim of their own.
-	claimedAhead = 10 * time.Second
-	// claimedFor is how long a claim holds at least after its batch is done: the queue deletes what was delivered within a second or two.
-	claimedFor = 10 * time.Second
+	// notedAhead is how far beyond a push a note goes, so that those that follow it need none of their own.
+	notedAhead = 10 * time.Second
+	// notedFor is how long a note holds at least after its batch is done: the queue deletes what was delivered within a second or two.
+	notedFor = 10 * time.Second
 	// doubtedFor is how long a stretch is in doubt: older lines Loki does not take (reject_old_samples_max_age).
 	doubtedFor = 8 * 24 * time.Hour
 )
@@ -30,18 +30,18 @@ type doubts struct {
 
 	mu      sync.Mutex
 	known   spans
-	claimed [2]spans // what is and was under way: now, and in the time before that
+	noted   [2]spans // what is and was under way: now, and in the time before that
 	since   time.Time
 	under   map[*batch]spans
 	written bool // the store has all of it
 }
 
-// claimsKey is where the store has them.
-const claimsKey = "under_way"
+// notesKey is where the store has them.
+const notesKey = "under_way"
 
 // openDoubts reads what an earlier process left.
 func openDoubts(ctx context.Context, host component.Host, queue *component.ID, exporter component.ID) (*doubts, error) {
-	d := &doubts{now: time.Now, known: spans{}, claimed: [2]spans{{}, {}}, under: map[*batch]spans{}}
+	d := &doubts{now: time.Now, known: spans{}, noted: [2]spans{{}, {}}, under: map[*batch]spans{}}
 	if queue == nil {
 		return d, nil
 	}
@@ -50,10 +50,10 @@ func openDoubts(ctx context.Context, host component.Host, queue *component.ID, e
 		return d, nil // the queue says what is wrong
 	}
 	var err error
-	if d.store, err = files.GetClient(ctx, component.KindExporter, exporter, claimsKey); err != nil {
+	if d.store, err = files.GetClient(ctx, component.KindExporter, exporter, notesKey); err != nil {
 		return nil, fmt.Errorf("open %s: what is under way is written there: %w", queue, err)
 	}
-	text, err := d.store.Get(ctx, claimsKey)
+	text, err := d.store.Get(ctx, notesKey)
 	if err != nil {
 		return nil, fmt.Errorf("read from %s what was under way: %w", queue, err)
 	}
@@ -70,7 +70,7 @@ func (d *doubts) close(ctx context.Context) error {
 	return d.store.Close(ctx)
 }
 
-// begin claims what is about to be sent. An error is the store's: sent it may be nevertheless.
+// begin notes what is about to be sent. An error is the store's: sent it may be nevertheless.
 func (d *doubts) begin(ctx context.Context, b *batch) error {
 	if d.store == nil {
 		return nil
@@ -78,10 +78,10 @@ func (d *doubts) begin(ctx context.Context, b *batch) error {
 	now := d.now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if now.Sub(d.since) >= claimedFor {
-		d.claimed, d.since, d.written = [2]spans{{}, d.claimed[0]}, now, false
+	if now.Sub(d.since) >= notedFor {
+		d.noted, d.since, d.written = [2]spans{{}, d.noted[0]}, now, false
 		for _, of := range d.under {
-			d.claimed[0].addAll(of)
+			d.noted[0].addAll(of)
 		}
 		d.known.forget(now.Add(-doubtedFor))
 	}
@@ -89,9 +89,9 @@ func (d *doubts) begin(ctx context.Context, b *batch) error {
 	for _, s := range b.order {
 		one := spanOf(s.entries, now)
 		own.add(s.labels, one)
-		if !d.claimed[0].cover(s.labels, one) {
-			one.To += claimedAhead.Nanoseconds()
-			d.claimed[0].add(s.labels, one)
+		if !d.noted[0].cover(s.labels, one) {
+			one.To += notedAhead.Nanoseconds()
+			d.noted[0].add(s.labels, one)
 			d.written = false
 		}
 	}
@@ -100,13 +100,13 @@ func (d *doubts) begin(ctx context.Context, b *batch) error {
 		return nil
 	}
 	all := maps.Clone(d.known)
-	all.addAll(d.claimed[0])
-	all.addAll(d.claimed[1])
+	all.addAll(d.noted[0])
+	all.addAll(d.noted[1])
 	text, err := json.Marshal(all)
 	if err != nil {
 		return fmt.Errorf("write what is under way: %w", err)
 	}
-	if err := d.store.Set(ctx, claimsKey, text); err != nil {
+	if err := d.store.Set(ctx, notesKey, text); err != nil {
 		return fmt.Errorf("write what is under way: %w", err)
 	}
 	d.written = true

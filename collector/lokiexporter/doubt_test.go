@@ -232,8 +232,8 @@ func TestInDoubtAfterAKill(t *testing.T) {
 	once(t, f, 1600)
 }
 
-// A claim holds as long as its batch is under way, and some time more; what is covered costs no write.
-func TestClaims(t *testing.T) {
+// A note holds as long as its batch is under way, and some time more; what is covered costs no write.
+func TestNotes(t *testing.T) {
 	f, dir := newForgetful(t), t.TempDir()
 	e, _ := process(t, f, dir)
 	now := time.Now()
@@ -242,7 +242,7 @@ func TestClaims(t *testing.T) {
 	slow.add(lines(3))
 	written := func() spans {
 		t.Helper()
-		text, err := e.doubts.store.Get(t.Context(), claimsKey)
+		text, err := e.doubts.store.Get(t.Context(), notesKey)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,13 +266,13 @@ func TestClaims(t *testing.T) {
 		e.doubts.end(quick)
 		labels := quick.order[0].labels
 		if all := written(); !all.cover(labels, spanOf(slow.order[0].entries, now)) || !all.cover(labels, spanOf(quick.order[0].entries, now)) {
-			t.Fatalf("%d: not claimed: %v", i, all)
+			t.Fatalf("%d: not noted: %v", i, all)
 		}
 		now = now.Add(3 * time.Second)
 	}
 	first := span{From: noon.Add(time.Hour).UnixNano(), To: noon.Add(time.Hour).UnixNano()}
 	if all := written(); all.touch(slow.order[0].labels, first) {
-		t.Errorf("claimed for ever: %v", all)
+		t.Errorf("noted for ever: %v", all)
 	}
 }
 
