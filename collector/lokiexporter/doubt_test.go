@@ -35,7 +35,7 @@ type forgetful struct {
 	mu      sync.Mutex
 	entries []stored // as they came: twice what came twice
 	most    int      // entries of a push that are taken; the rest of it, and its answer, is lost
-	query   int      // status of queries; 0: they are answered
+	query   int      // status of queries; 0: they are answered; 200: with something else
 	queries int
 }
 
@@ -85,6 +85,10 @@ func (f *forgetful) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer gives each line in a stream of its own, oldest first.
 func (f *forgetful) answer(w http.ResponseWriter, r *http.Request) {
 	f.queries++
+	if f.query == http.StatusOK {
+		_, _ = io.WriteString(w, "<html>a portal's page</html>")
+		return
+	}
 	if f.query != 0 {
 		http.Error(w, "no queries", f.query)
 		return
@@ -294,6 +298,14 @@ func TestInDoubtUnasked(t *testing.T) {
 		t.Fatalf("%v, %v", err, f.lines())
 	}
 	if got := counted(t, tel, "faultline_loki_exporter_entries_doubted_total", "outcome"); !maps.Equal(got, map[string]int{unknown: 5}) {
+		t.Error(got)
+	}
+
+	f.set(func() { f.query = http.StatusOK }) // an answer that is none of Loki's
+	if err := e.consume(t.Context(), lines(5)); err != nil {
+		t.Fatal(err)
+	}
+	if got := counted(t, tel, "faultline_loki_exporter_entries_doubted_total", "outcome"); !maps.Equal(got, map[string]int{unknown: 10}) {
 		t.Error(got)
 	}
 
