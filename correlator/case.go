@@ -49,6 +49,7 @@ type Case struct {
 	telling  []*Event            // see Beside
 	threads  map[string][]*Event // see thread
 	own      selections          // of Events
+	memo     map[any]any         // what rules read of the whole case; see Memo
 	silences []silence           // layers of which nothing was heard when it would have decided; see gaps
 	borrowed []*Event            // signs of life of other allocations that were given to rules
 }
@@ -65,6 +66,20 @@ func NewCase(id string, events []*Event, env *Env) *Case {
 	c.Events, c.parents = order(events)
 	c.Lifecycle = readLifecycle(c.Events, env.unattributed(indexKey{namedEvent, "", semconv.EventAudit}))
 	return c
+}
+
+// Memo gives what read finds in the whole case under a key, which is asked only once: a rule that is asked at every trouble must not pass
+// over every record each time.
+func (c *Case) Memo(key any, read func() any) any {
+	found, known := c.memo[key]
+	if !known {
+		if c.memo == nil {
+			c.memo = map[any]any{}
+		}
+		found = read()
+		c.memo[key] = found
+	}
+	return found
 }
 
 // watermark is the time up to which deadlines count: what was observed by then has arrived.

@@ -107,6 +107,17 @@ var ofFiles = []string{"could not open", "cannot open", "failed to open", "can't
 // refusal says whether a record tells of a decision against a caller. "Permission denied" on a file is
 // another matter, so the words count only from those who take or pass on such decisions.
 func refusal(e *correlator.Event) bool {
+	r := readingOf(e)
+	if r == nothing {
+		return isRefusal(e)
+	}
+	if !r.refused {
+		r.refusal, r.refused = isRefusal(e), true
+	}
+	return r.refusal
+}
+
+func isRefusal(e *correlator.Event) bool {
 	if e.HTTP.Status == 401 || e.HTTP.Status == 403 {
 		return true
 	}

@@ -41,20 +41,29 @@ func noOffer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if t.Kind == correlator.RequestTrouble {
 		return nil
 	}
+	since := t.From - skewOfClocks
+	ofServer := func(e *correlator.Event) bool {
+		return holds(e.Text, offered) || strings.Contains(e.Text, "dhcpdiscover")
+	}
 	var unheard []*correlator.Event
+	for _, e := range onTheme(c, themeUnoffered) {
+		if e.At >= since && e.At <= t.At && !ofServer(e) {
+			unheard = append(unheard, e)
+		}
+	}
+	if len(unheard) == 0 {
+		return nil
+	}
 	macs := map[string]bool{}
 	for _, e := range c.Events {
-		if e.IsEvent() || e.At < t.From-skewOfClocks || e.At > t.At || holds(e.Text, offered) || strings.Contains(e.Text, "dhcpdiscover") {
+		if e.IsEvent() || e.At < since || e.At > t.At || ofServer(e) {
 			continue
 		}
 		for _, mac := range macAddress.FindAllString(e.Text, -1) {
 			macs[strings.ReplaceAll(mac, "-", ":")] = true
 		}
-		if holds(e.Text, unoffered) {
-			unheard = append(unheard, e)
-		}
 	}
-	if len(unheard) == 0 || len(macs) == 0 {
+	if len(macs) == 0 {
 		return nil
 	}
 	var serves *correlator.Event
@@ -93,12 +102,9 @@ func bootedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	if t.Kind == correlator.RequestTrouble {
 		return nil
 	}
-	for _, e := range c.Events {
-		if off == nil && !e.IsEvent() && holds(e.Text, netbootOff) {
-			off = e
-		}
-	}
-	if off == nil {
+	if switched := onTheme(c, themeNetbootOff); len(switched) > 0 {
+		off = switched[0]
+	} else {
 		return nil
 	}
 	c.EachIn(semconv.LayerProvider, off.At, c.Now, func(e *correlator.Event) { // also after the deadline: it goes on

@@ -26,20 +26,63 @@ func hinted(e *correlator.Event) *signature { return readingOf(e).hints }
 // reading is what was read out of a record's words, each once.
 type reading struct {
 	hints     *signature
+	themes    uint8 // which of them it names, a bit each
 	statement statement
 	stated    bool // whether the statement was read
+	refusal   bool
+	refused   bool // whether it was read that this is a refusal
+	callee    string
+	called    bool // whether the callee was read
 }
+
+// nothing is the reading of the many records that tell of no failure and name no cause. It is nobody's own.
+var nothing = &reading{}
 
 func readingOf(e *correlator.Event) *reading {
-	return e.Memo(func(e *correlator.Event) any { return &reading{hints: read(e)} }).(*reading)
+	return e.Memo(func(e *correlator.Event) any {
+		hints, named := read(e)
+		if hints == nil && named == 0 && !e.Failed() {
+			return nothing
+		}
+		return &reading{hints: hints, themes: named}
+	}).(*reading)
 }
 
-func read(e *correlator.Event) *signature {
+// A theme is words for which a rule searches a whole case, whatever stands beside its troubles.
+const (
+	themeUnoffered = iota
+	themeNetbootOff
+	themeRead // words of other lines that are looked at; signatures name them
+)
+
+var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeRead: nil}
+
+// onTheme lists, in order, the allocation's own plain records that name a theme.
+func onTheme(c *correlator.Case, theme int) []*correlator.Event {
+	type key struct{}
+	by := c.Memo(key{}, func() any {
+		by := make([][]*correlator.Event, len(themes))
+		for _, e := range c.Events {
+			if r := readingOf(e); r.themes == 0 || e.IsEvent() {
+				continue
+			}
+			for theme := range by {
+				if readingOf(e).themes&(1<<theme) != 0 {
+					by[theme] = append(by[theme], e)
+				}
+			}
+		}
+		return by
+	}).([][]*correlator.Event)
+	return by[theme]
+}
+
+func read(e *correlator.Event) (*signature, uint8) {
 	var best *signature
 	bestRank := len(table().signatures)
-	ask := asking(e.Text)
+	ask, named := asking(e.Text)
 	if len(ask) == 0 {
-		return nil
+		return nil, named
 	}
 	for line := range strings.SplitSeq(e.Text, "\n") {
 		var deepest *signature
@@ -54,7 +97,7 @@ func read(e *correlator.Event) *signature {
 			best, bestRank = deepest, rank
 		}
 	}
-	return best
+	return best, named
 }
 
 // matches gives where in the line the signature's words stand last, -1 where they do not.
@@ -93,7 +136,7 @@ func wrapper(e *correlator.Event) bool {
 	if named(e) != nil {
 		return false
 	}
-	return slices.ContainsFunc(table().wrappers, func(w string) bool { return strings.Contains(e.Text, w) })
+	return table().wrappers.Any(e.Text)
 }
 
 // quote gives the witness's own words, for a summary.

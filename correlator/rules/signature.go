@@ -47,9 +47,8 @@ type signature struct {
 // table is the parsed data; it is embedded, so an error is a mistake of the build, found by any test.
 var table = sync.OnceValue(func() (t struct {
 	signatures []signature
-	wrappers   []string
-	reads      *needles.Set // words of other lines that are looked at
-	needles    *needles.Set // of the signatures' words, by place in the table
+	wrappers   *needles.Set
+	needles    *needles.Set // of the signatures' words, by place in the table; behind them those of themes
 }) {
 	var err error
 	if t.signatures, err = config.Parse("signatures.yaml", signatureText, t.signatures); err != nil {
@@ -63,31 +62,38 @@ var table = sync.OnceValue(func() (t struct {
 		s.family = true
 		t.signatures = append(t.signatures, s)
 	}
-	if t.wrappers, err = config.Parse("wrappers.yaml", wrapperText, t.wrappers); err != nil {
+	wrappers, err := config.Parse("wrappers.yaml", wrapperText, []string(nil))
+	if err != nil {
 		panic(err)
 	}
-	t.needles, t.reads = &needles.Set{}, &needles.Set{}
+	t.wrappers, t.needles = needles.Of(wrappers...), &needles.Set{}
 	for i := range t.signatures {
 		for _, w := range t.signatures[i].Reads {
-			t.reads.Add(w, i)
+			t.needles.Add(w, len(t.signatures)+themeRead)
 		}
 		for _, w := range t.signatures[i].Any {
 			t.needles.Add(w, i)
 		}
 	}
+	for theme, words := range themes {
+		for _, w := range words {
+			t.needles.Add(w, len(t.signatures)+theme)
+		}
+	}
 	return t
 })
 
-// asking gives the places of the signatures of whose words one stands in the text, in the table's order.
-func asking(text string) []int {
-	var out []int
+// asking gives the places of the signatures of whose words one stands in the text, in the table's order, and the themes that it names.
+func asking(text string) (places []int, named uint8) {
 	table().needles.In(text, func(i int) {
-		if !slices.Contains(out, i) {
-			out = append(out, i)
+		if theme := i - len(table().signatures); theme >= 0 {
+			named |= 1 << theme
+		} else if !slices.Contains(places, i) {
+			places = append(places, i)
 		}
 	})
-	slices.Sort(out)
-	return out
+	slices.Sort(places)
+	return places, named
 }
 
 // signatures makes a rule of every entry of the table.
@@ -291,6 +297,8 @@ func ofOwnLimit(e *correlator.Event) bool {
 type words struct {
 	failures, quiet, beside map[*signature][]*correlator.Event
 	answered                map[string]bool // services and parties that had to do with the step's own failures, the callers left out
+	statements              []statement     // see statements
+	stated                  bool            // whether they were read
 }
 
 // linked says whether one of the records comes from a service that the step's own records lead to.
@@ -310,7 +318,7 @@ func (w *words) all() (out []*correlator.Event) {
 
 func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 	return t.Memo(func() any {
-		w := &words{map[*signature][]*correlator.Event{}, map[*signature][]*correlator.Event{}, map[*signature][]*correlator.Event{}, map[string]bool{}}
+		w := &words{failures: map[*signature][]*correlator.Event{}, quiet: map[*signature][]*correlator.Event{}, beside: map[*signature][]*correlator.Event{}, answered: map[string]bool{}}
 		known := map[*correlator.Event]bool{}
 		for _, e := range t.Cites {
 			if e.Layer == t.Owes && t.Owes != "" {
@@ -385,5 +393,5 @@ func telling(e *correlator.Event) bool {
 	if e.Failed() || hinted(e) != nil {
 		return true
 	}
-	return table().reads.Any(e.Text)
+	return readingOf(e).themes&(1<<themeRead) != 0
 }

@@ -33,11 +33,22 @@ func tookUpLate(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 			traces = append(traces, e.TraceID)
 		}
 	}
+	if len(traces) == 0 {
+		return nil
+	}
 	known := map[*correlator.Event]bool{}
-	for _, e := range slices.Concat(c.Failures(t), c.Quiet(t), c.Events) {
+	own := spansByTrace(c)
+	for _, e := range slices.Concat(c.Failures(t), c.Quiet(t)) {
 		if e.Signal == record.Span && by[e.TraceID] != nil && c.Profile.Knows(e.Layer) && !known[e] {
 			known[e] = true
 			by[e.TraceID] = append(by[e.TraceID], e)
+		}
+	}
+	for _, id := range traces {
+		for _, e := range own[id] {
+			if !known[e] {
+				by[id] = append(by[id], e)
+			}
 		}
 	}
 	found := map[string]*correlator.Evidence{}
@@ -63,6 +74,20 @@ func tookUpLate(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 		out = append(out, *found[layer])
 	}
 	return out
+}
+
+// spansByTrace are the allocation's own spans of layers that the platform has, in order.
+func spansByTrace(c *correlator.Case) map[string][]*correlator.Event {
+	type key struct{}
+	return c.Memo(key{}, func() any {
+		by := map[string][]*correlator.Event{}
+		for _, e := range c.Events {
+			if e.Signal == record.Span && e.TraceID != "" && c.Profile.Knows(e.Layer) {
+				by[e.TraceID] = append(by[e.TraceID], e)
+			}
+		}
+		return by
+	}).(map[string][]*correlator.Event)
 }
 
 // firstLate gives the party of a trace that began after the end of one before it, while whoever asked it directly had not, and the last of

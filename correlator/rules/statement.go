@@ -17,6 +17,8 @@ type statement struct {
 	about string // whom it could not use; "" where it speaks of itself
 	echo  bool   // it says nothing of itself: that something took too long, what others answered
 	cause bool   // its words name a cause of the party's own
+
+	answeredFailing bool // that somebody was answered, and with an error of the called
 }
 
 // answeredWords find an answer of others that somebody repeats: "result refused: 409 conflict".
@@ -97,6 +99,9 @@ var portLayers = map[string]string{
 // stated reads what a record says of whom.
 func stated(c *correlator.Case, e *correlator.Event) statement {
 	r := readingOf(e)
+	if r == nothing {
+		return state(c, e)
+	}
 	if !r.stated {
 		r.statement, r.stated = state(c, e), true
 	}
@@ -104,8 +109,8 @@ func stated(c *correlator.Case, e *correlator.Event) statement {
 }
 
 func state(c *correlator.Case, e *correlator.Event) statement {
-	s := statement{event: e, party: e.Party()}
-	if m := becauseWords.FindStringSubmatch(e.Text); m != nil {
+	s := statement{event: e, party: e.Party(), answeredFailing: strings.Contains(e.Text, "50") && answersFailing.MatchString(e.Text)}
+	if m := why(e.Text); m != nil {
 		if s.about = correlator.LayerOfName(c.Profile, m[1]); s.about == s.party {
 			s.about = ""
 		}
@@ -124,8 +129,27 @@ func state(c *correlator.Case, e *correlator.Event) statement {
 	return s
 }
 
+// why finds whom a text gives as the reason, nil where it gives none: an expression reads a text far more slowly than a word is found.
+func why(text string) []string {
+	if !strings.Contains(text, "because ") {
+		return nil
+	}
+	return becauseWords.FindStringSubmatch(text)
+}
+
 // callee is the layer of whom a record says that it could not be used, "" where it says that of nobody.
 func callee(c *correlator.Case, e *correlator.Event) string {
+	r := readingOf(e)
+	if r == nothing {
+		return readCallee(c, e)
+	}
+	if !r.called {
+		r.callee, r.called = readCallee(c, e), true
+	}
+	return r.callee
+}
+
+func readCallee(c *correlator.Case, e *correlator.Event) string {
 	if e.HTTP.Status >= 500 && e.HTTP.Upstream != "" && e.Party() == semconv.LayerIngress {
 		return semconv.LayerAPI
 	}
@@ -171,6 +195,14 @@ func callee(c *correlator.Case, e *correlator.Event) string {
 // statements lists what was said around a trouble that tells of a failure, in order: what concerns it, and what stands
 // beside it and was not said before the step began as well.
 func statements(c *correlator.Case, t *correlator.Trouble) []statement {
+	w := wordsOf(c, t)
+	if !w.stated {
+		w.statements, w.stated = readStatements(c, t), true
+	}
+	return slices.Clone(w.statements)
+}
+
+func readStatements(c *correlator.Case, t *correlator.Trouble) []statement {
 	var out []statement
 	known := map[*correlator.Event]bool{}
 	add := func(e *correlator.Event) {

@@ -131,7 +131,7 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 				p := of(s.about)
 				p.by[s.party] = true
 				p.told = append(p.told, e)
-				if answersFailing.MatchString(e.Text) {
+				if s.answeredFailing {
 					p.answers++
 				}
 				p.onset = earliest(p.onset, e.At)
