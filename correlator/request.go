@@ -1,7 +1,6 @@
 package correlator
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -107,6 +106,14 @@ func callKey(e *Event) string {
 		return join(e.HTTP.Method, e.HTTP.Path)
 	}
 	return firstOf(e.Name, "of "+e.Service)
+}
+
+// callNamed is a call for people.
+func callNamed(e *Event) string {
+	if e.HTTP.Method == "" && e.HTTP.Path == "" && e.Name == "" {
+		return "the same call of " + e.Service
+	}
+	return callKey(e)
 }
 
 func callFailed(e *Event) bool {
@@ -228,7 +235,7 @@ func persistentTroubles(c *Case) []*Trouble {
 		}
 		t := &Trouble{
 			Kind: RequestTrouble, From: first.At, At: last.EndAt(), Call: strings.TrimSpace(callKey(last)), Cites: someOf(failed, times+1), Node: first.Node, Instance: first.NodeInstance,
-			What: fmt.Sprintf("%s failed %d times in %s", cmp.Or(strings.TrimSpace(callKey(last)), "the same call"), len(failed), time.Duration(last.At-first.At).Round(time.Second)),
+			What: fmt.Sprintf("%s failed %d times in %s", callNamed(last), len(failed), time.Duration(last.At-first.At).Round(time.Second)),
 		}
 		if !slices.ContainsFunc(out, func(o *Trouble) bool { return o.From <= t.At && t.From <= o.At }) {
 			out = append(out, t)

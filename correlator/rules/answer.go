@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -44,39 +46,46 @@ type call struct {
 	failed bool              // somebody behind the proxy tells of a failure: it had no answer to lose
 }
 
-// callsOf gathers, by trace, the failed calls around a trouble of which the called tells that they went well.
+// callID is by what the records of one call are known: its trace, or the request that all name.
+func callID(e *correlator.Event) string { return cmp.Or(e.TraceID, e.Own(identity.Request)) }
+
+// callsOf gathers, by trace or request, the failed calls around a trouble of which the called tells that they went well.
 func callsOf(c *correlator.Case, t *correlator.Trouble) []*call {
 	by := map[string]*call{}
 	var out []*call
 	for _, e := range c.Failures(t) {
-		if e.TraceID == "" || e.IsEvent() {
+		id := callID(e)
+		if id == "" || e.IsEvent() {
 			continue
 		}
-		k := by[e.TraceID]
+		k := by[id]
 		if k == nil {
 			k = &call{}
-			by[e.TraceID] = k
+			by[id] = k
 			out = append(out, k)
 		}
 		k.failed = k.failed || correlator.Onward(semconv.LayerIngress, e.Layer)
 		switch {
-		case e.Layer == semconv.LayerIngress && flagged(e.HTTP, "DC"):
+		case e.Layer == semconv.LayerIngress && leftBy(e):
 			k.left = e
 		case e.Layer == semconv.LayerIngress && e.HTTP.Status >= 500:
 			k.proxy = e
-		case e.Signal == record.Span && (e.SpanKind == "client" || e.Layer == semconv.LayerClient):
+		case e.Signal == record.Span && (e.SpanKind == "client" || e.Layer == semconv.LayerClient), e.TraceID == "" && e.Layer == semconv.LayerClient:
 			if k.caller == nil || e.At < k.caller.At {
 				k.caller = e
 			}
 		}
 	}
 	for _, e := range c.Quiet(t) {
-		k := by[e.TraceID]
-		if k != nil && e.Layer == semconv.LayerIngress && flagged(e.HTTP, "DC") {
+		k := by[callID(e)]
+		if k != nil && e.Layer == semconv.LayerIngress && leftBy(e) {
 			k.left = e
 		}
-		if k == nil || e.Signal != record.Span || e.SpanKind == "client" || e.Status == "error" || e.HTTP.Status >= 400 || e.GRPCFailed() {
+		if k == nil || e.SpanKind == "client" || e.Status == "error" || e.HTTP.Status >= 400 || e.GRPCFailed() {
 			continue
+		}
+		if e.Signal != record.Span && (e.TraceID != "" || e.HTTP.Status < 200) {
+			continue // a line tells that a call was answered by the answer's status alone
 		}
 		if k.caller != nil && correlator.Onward(k.caller.Layer, e.Layer) && e.Layer != semconv.LayerIngress {
 			k.done = e
@@ -84,6 +93,9 @@ func callsOf(c *correlator.Case, t *correlator.Trouble) []*call {
 	}
 	return out
 }
+
+// leftBy says whether a proxy tells that the caller went away.
+func leftBy(e *correlator.Event) bool { return flagged(e.HTTP, "DC") || e.HTTP.Status == 499 }
 
 func answerLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
@@ -110,7 +122,7 @@ func hungUpEarly(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 		}
 		// The called was done later, or a proxy saw the caller go after a time in which nobody answers.
 		proof := k.done
-		if atOnce := k.caller.EndAt()-k.caller.At < int64(2*time.Second); k.left != nil && atOnce {
+		if atOnce := k.caller.Signal == record.Span && k.caller.EndAt()-k.caller.At < int64(2*time.Second); k.left != nil && atOnce {
 			proof = k.left
 		}
 		if proof == nil || proof == k.done && proof.EndAt() <= k.caller.EndAt() {
@@ -141,7 +153,7 @@ var (
 // more than one of those, or the called's answer after it.
 func cutsWait(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
-	answered, sooner := false, 0
+	answered, sooner, served := false, 0, false
 	for _, e := range c.Failures(t) {
 		if e.Layer == semconv.LayerIngress && (e.HTTP.Status == 504 || flagged(e.HTTP, "UT")) && meantToWait(e) {
 			ev.Records = append(ev.Records, e)
@@ -155,12 +167,24 @@ func cutsWait(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			}
 		}
 	}
-	if sooner < 2 && !answered {
+	if len(ev.Records) == 0 {
+		return nil
+	}
+	if len(ev.Records) >= cuts { // whoever is called answers others through the same proxy
+		called := ev.Records[0].HTTP.Upstream
+		c.EachIn(semconv.LayerIngress, t.From-recently, t.At, func(e *correlator.Event) {
+			served = served || called != "" && e.HTTP.Upstream == called && e.HTTP.Status >= 200 && e.HTTP.Status < 300
+		})
+	}
+	if sooner < 2 && !answered && !served {
 		return nil
 	}
 	ev.Summary = "a proxy ends a call that waits for its answer" + quote(ev.Records[0])
 	return []correlator.Evidence{ev}
 }
+
+// cuts is how often a proxy ends such calls until it is no accident.
+const cuts = 3
 
 func meantToWait(e *correlator.Event) bool {
 	if m := mayWait.FindStringSubmatch(e.Text); m != nil {
@@ -169,5 +193,12 @@ func meantToWait(e *correlator.Event) bool {
 		return err == nil && (took == 0 || took < time.Duration(seconds)*time.Second)
 	}
 	path, _, _ := strings.Cut(e.HTTP.Path, "?")
-	return slices.Contains(waiting, lastPart(path))
+	last := lastPart(path)
+	return slices.Contains(waiting, last) || slices.ContainsFunc(waiting, func(w string) bool { return waitsByName(last, w) })
+}
+
+// waitsByName says whether a method of a remote call is called after what it does: PollWorkflowTaskQueue, WatchPods.
+func waitsByName(method, word string) bool {
+	rest, ok := strings.CutPrefix(strings.ToLower(method), word)
+	return ok && rest != "" && len(method) > len(word) && method[len(word)] >= 'A' && method[len(word)] <= 'Z'
 }

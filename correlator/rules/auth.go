@@ -23,6 +23,38 @@ func auth() []correlator.Rule {
 		NextCheck:  "what the caller sends, beside what the API's contract asks for",
 		SafeAction: "correct or roll back the caller; the API needs nothing",
 		Find:       malformed,
+	}, {
+		ID: "client.plain_http", Layer: semconv.LayerClient, Mechanism: "request", Words: spokeInPlain,
+		Looks:      "a server's TLS port that is spoken to in plain text, again and again, while a user's requests get no answer",
+		NextCheck:  "the scheme of the address that the caller uses",
+		SafeAction: "use https; the server needs nothing",
+		Find:       plainText,
+	}}
+}
+
+// spokeInPlain are the words of a server whose caller did not begin with a TLS handshake (Go's crypto/tls, OpenSSL, nginx, Java).
+var spokeInPlain = []string{"first record does not look like a tls handshake", "ssl routines::http request", "http request)", "client sent plain http request to https port", "not an ssl/tls record"}
+
+// plainText needs the server's own word, more than once, a user's request that failed and was not refused by anybody, and nobody else's
+// trouble with the server's certificate.
+func plainText(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Kind != correlator.RequestTrouble {
+		return nil
+	}
+	var told []*correlator.Event
+	c.Each(t.From-recently, t.At+moment, func(e *correlator.Event) {
+		if holds(e.Text, spokeInPlain) && e.Party() != semconv.LayerClient && e.Layer != "" && !e.IsEvent() {
+			told = append(told, e)
+		}
+	})
+	asked := c.Failures(t)
+	byUser := slices.ContainsFunc(asked, func(e *correlator.Event) bool { return e.Layer == semconv.LayerClient })
+	if len(told) < 2 || !byUser || slices.ContainsFunc(asked, func(e *correlator.Event) bool { return e.HTTP.Status != 0 }) {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Caller, Onset: told[0].At, Records: append(told[:min(len(told), 4)], asked...),
+		Summary: "the caller speaks plain text to a port that wants TLS" + quote(told[0]),
 	}}
 }
 

@@ -97,7 +97,20 @@ func heldByLock(c *correlator.Case, ev correlator.Evidence) correlator.Evidence 
 }
 
 // roomFor is how databases report their connections: so many of so many.
-var roomFor = regexp.MustCompile(`(?:connections?|total|active|in use|used|sessions?)\D{0,16}(\d+)\D{0,16}(?:max|of|/|limit)\D{0,20}(\d+)`)
+var roomFor = regexp.MustCompile(`(?:connections?|total|active|in use|used|sessions?)\D{0,16}(\d+)(?:\D{0,16}(?:of|/)|.{0,48}?(?:max|limit))\D{0,20}(\d+)`)
+
+// letIn are the words of a database that lets somebody in (PostgreSQL's log_connections, MySQL, Oracle).
+var letIn = []string{"connection authorized", "connection received", "connect\t", "connection accepted"}
+
+// hasRoom says whether a database tells that it has room for more: by its figures, or as it lets somebody in.
+func hasRoom(e *correlator.Event) bool {
+	if m := roomFor.FindStringSubmatch(e.Text); m != nil {
+		used, _ := strconv.Atoi(m[1])
+		most, _ := strconv.Atoi(m[2])
+		return used*5 <= most*4
+	}
+	return holds(e.Text, letIn)
+}
 
 // ownPool looks whose pool is empty: where the database reports room, it is that of whoever complains.
 func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
@@ -105,13 +118,7 @@ func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) 
 		return ev
 	}
 	for _, e := range c.Beside(t, telling) {
-		m := roomFor.FindStringSubmatch(e.Text)
-		if e.Party() != semconv.LayerDB || m == nil {
-			continue
-		}
-		used, _ := strconv.Atoi(m[1])
-		most, _ := strconv.Atoi(m[2])
-		if used*5 > most*4 {
+		if e.Party() != semconv.LayerDB || e.Failed() || !hasRoom(e) || e.At < ev.Records[0].At {
 			continue
 		}
 		owner := ev.Records[0].Party()

@@ -118,6 +118,14 @@ func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evi
 					ev.NextCheck, ev.SafeAction = "its last words and its memory limit", "restore it; the route is as it should be"
 					break
 				}
+				// A proxy that cannot look its back ends up has none, whatever their health.
+				if s := named(e); s != nil && s.Layer == semconv.LayerNetwork && s.Mechanism == "dns" && e.Layer == semconv.LayerIngress && e.Service == ev.Records[0].Service && e.Failed() {
+					ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = s.ID, s.Layer, s.Mechanism, correlator.Specific
+					ev.Records, ev.Onset = append([]*correlator.Event{e}, ev.Records...), min(ev.Onset, e.At)
+					ev.Summary = "the proxy cannot look its back end up, for " + s.Summary + quote(e)
+					ev.NextCheck, ev.SafeAction = s.NextCheck, s.SafeAction
+					break
+				}
 				// Whoever says of itself why it is not ready owns that the proxy has nobody to ask.
 				if e.Severity >= 17 && e.Layer == semconv.LayerAPI && e.At <= t.At && holds(e.Text, notReady) {
 					ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "api.not_ready", semconv.LayerAPI, "not_ready", correlator.Specific

@@ -41,10 +41,11 @@ func TestRulesAreWellFormed(t *testing.T) {
 	}
 }
 
-// The store looks for three times 255 words, and no more.
+// The store looks for all words with one expression, in 23 ms for 14,000 lines with 860 words (18 with 700); beyond what was measured
+// nobody knows whether its automaton still fits.
 func TestTheStoreLooksForAllWords(t *testing.T) {
-	if n := len(rules.Words()); n > 3*255 {
-		t.Errorf("%d words: correlator/clickhouse/sql/context.sql needs another list", n)
+	if n := len(rules.Words()); n > 1000 {
+		t.Errorf("%d words: measure what correlator/clickhouse/sql/context.sql takes", n)
 	}
 }
 

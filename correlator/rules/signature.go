@@ -134,11 +134,14 @@ func (s *signature) owner(c *correlator.Case, e *correlator.Event) string {
 		}
 		layer = e.Party()
 	}
-	if !c.Profile.Knows(layer) || layer == semconv.LayerClient && s.Mechanism != "limit" && s.Mechanism != "clock" && s.Mechanism != "request" {
+	if !c.Profile.Knows(layer) || layer == semconv.LayerClient && !slices.Contains(clientsOwn, s.Mechanism) {
 		return "" // what a client says of its own affairs is nobody's fault, but for its own machine's limits and clock, and what it asks for
 	}
 	return layer
 }
+
+// clientsOwn are the mechanisms of which a client can be the owner.
+var clientsOwn = []string{"limit", "clock", "request", "keepalive"}
 
 // find collects what around a trouble names this cause: of the failures that concern it, or, where none of them does,
 // of what was said beside it.
@@ -152,12 +155,34 @@ func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator
 			}
 		}
 	}
+	if s.Layer == byParty && len(owners) > 1 {
+		owners = s.speakers(c, told, owners)
+	}
 	var out []correlator.Evidence
 	for _, o := range owners {
 		out = append(out, s.findOf(c, t, told, o)...)
 	}
 	return out
 }
+
+// speakers leaves out of several parties that say the same those that only quote an answer which they were given, where others do not.
+func (s *signature) speakers(c *correlator.Case, told *words, owners []string) []string {
+	var out []string
+	for _, list := range [][]*correlator.Event{told.failures[s], told.quiet[s], told.beside[s]} {
+		for _, e := range list {
+			if o := s.owner(c, e); o != "" && !slices.Contains(out, o) && !holds(e.Text, quoted) {
+				out = append(out, o)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return owners
+	}
+	return out
+}
+
+// quoted are the words with which programs repeat what a remote call answered.
+var quoted = []string{"rpc error: code", "error from server", "statuscode.", "status code", "grpc status"}
 
 // findOf is find for one owner.
 func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *words, owner string) []correlator.Evidence {

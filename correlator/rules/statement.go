@@ -35,7 +35,7 @@ var unusable = needles.Of(
 // givenUp are the words of somebody whose patience with others was over: a consequence.
 var givenUp = needles.Of(
 	"timed out waiting", "timeout waiting", "waiting for", "not claimed", "no result", "retries exhausted", "max retries", "maximum retry", "gave up", "giving up", "aborting", "deadline of", "deadline exceeded",
-	"within the deadline", "did not report", "not ready after", "has not", "no heartbeat", "lease expired", "took too long", "still ", "exceeded its", "retrying", "will retry",
+	"within the deadline", "in time", "did not report", "not ready after", "has not", "no heartbeat", "lease expired", "took too long", "still ", "exceeded its", "retrying", "will retry",
 	"requeuing", "reconciler error", "marking node failed", "is not available", "not available", "is not accessible", "no agent has connected", "placement failure", "ttl expired",
 )
 
@@ -47,6 +47,8 @@ var ofItself = needles.Of(
 	"failed to apply", "failed to process", "failed to handle", "failed during", "could not parse", "could not decode", "could not load", "could not open", "cannot parse", "cannot decode", "cannot open", "unable to parse", "unable to load",
 	"unexpected end", "unexpected token", "unexpected value", "invalid state", "illegal state", "nil pointer", "null reference", "nullpointer", "undefined method", "index out of range", "typeerror", "keyerror", "valueerror", "attributeerror", "runtimeerror",
 	"is deprecated", "no longer supported", "not supported", "older than the last", "too old", "exited", "exit code", "exit status", "sigterm", "sigkill", "blocked", "stuck", "wedged", " hung", "deadlock", "overflow", "out of range", "limit reached",
+	"fatal:", "[emerg]", "[alert]", "[crit]", "cannot allocate", "lost quorum", "not up to date", "wrong ownership", "incompatible", "no longer available", "deserializ", "is not supplied", "activation failed", "unable to persist",
+	"out of shared memory", "misconfigur", "larger than max", "message too large", "syntaxerror", "import error", "database is closed", "leader election lost",
 	"cannot be processed", "stall", "slowness", "being killed", "pool exhausted", "out of memory", "poison", "errno", "oserror", "ioerror", "violat", "inconsistent", "conflict",
 )
 
@@ -125,9 +127,41 @@ func state(c *correlator.Case, e *correlator.Event) statement {
 		return s
 	}
 	s.about = callee(c, e)
-	s.echo = wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer || !ofItself.Any(e.Text) || givenUp.Any(e.Text) || answeredWords.MatchString(e.Text)
+	s.echo = !servedItself(e) && (wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer ||
+		!ofItself.Any(e.Text) && e.Severity < severityFatal && !ofLeaf(e) || ofAChild(e) || givenUp.Any(e.Text) || answeredWords.MatchString(e.Text))
 	return s
 }
+
+// leaves are the parties behind which nobody stands whom their errors could mean. A database is none, whose errors are mostly about the
+// statement that it was given; nor is a machine: what its programs could not do is as
+// often the doing of those whom they called.
+var leaves = []string{semconv.LayerProvider, semconv.LayerNetwork, semconv.LayerCert, semconv.LayerDeploy, semconv.LayerProjection}
+
+// ofLeaf says whether an error is a leaf's own.
+func ofLeaf(e *correlator.Event) bool {
+	return e.Severity >= 17 && slices.Contains(leaves, e.Party()) && !unusable.Any(e.Text)
+}
+
+// severityFatal is the least severity of somebody who says that he cannot go on.
+const severityFatal = 21
+
+// servedItself says whether a party tells that it answered a request with an error of its own: 500 is what a server says of itself
+// (RFC 9110, 15.6.1), unlike 502 to 504, and whoever is in front of others or asks others passes on what they said.
+func servedItself(e *correlator.Event) bool {
+	switch e.Party() {
+	case semconv.LayerClient, semconv.LayerIngress, semconv.LayerWorkflow, semconv.LayerNodeAgent, semconv.LayerNetwork, "":
+		return false
+	}
+	return e.HTTP.Status == 500 && e.SpanKind != "client" && e.Severity >= 17 && e.HTTP.Upstream == "" && strings.Contains(e.Text, "internal server error: /")
+}
+
+// ofAChild says whether a party tells how a command ended that it had started: what failed is what the command did.
+func ofAChild(e *correlator.Event) bool {
+	return e.Layer == semconv.LayerWorkflow && e.Party() == e.Layer && commandEnded.MatchString(e.Text)
+}
+
+// commandEnded finds a command that ended with a status of its own.
+var commandEnded = regexp.MustCompile(`\b(?:terraform|ansible|ansible-playbook|playbook|helm|kubectl|script|command|process|job|task|plan|apply|step|container|pod|\S+\.(?:sh|py|yml|yaml))\b.{0,40}\b(?:exited|exit code|exit status|returned non-zero|failed with (?:code|status))`)
 
 // why finds whom a text gives as the reason, nil where it gives none: an expression reads a text far more slowly than a word is found.
 func why(text string) []string {

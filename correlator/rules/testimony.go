@@ -117,9 +117,13 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 			last[s.party] = s.event
 		}
 	}
+	blamed := map[string]bool{} // whom the step's own records blame
+	for _, s := range said {
+		blamed[s.about] = blamed[s.about] || c.Own(s.event, t)
+	}
 	for _, s := range said {
 		e := s.event
-		if !c.Own(e, t) && s.about == "" && last[s.party] != nil && overBefore(t, []*correlator.Event{last[s.party]}) {
+		if !c.Own(e, t) && s.about == "" && !blamed[s.party] && last[s.party] != nil && overBefore(t, []*correlator.Event{last[s.party]}) {
 			continue // it was over long before
 		}
 		if sig := hinted(e); sig != nil && overcome[sig] {

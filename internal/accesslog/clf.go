@@ -14,15 +14,22 @@ func parseCLF(line string, at int) (Line, bool) {
 	if end < 0 {
 		return Line{}, false
 	}
+	time, ok := stamp(line[at : at+end])
+	if !ok {
+		return Line{}, false
+	}
+	l, ok := parseCLFRequest(line[:at-1], line[at+end+1:])
+	l.Time = time
+	return l, ok
+}
+
+// parseCLFRequest reads what stands before the time, and behind it.
+func parseCLFRequest(head, rest string) (Line, bool) {
 	l := Line{Proxy: CLF}
-	var ok bool
-	if l.Time, ok = stamp(line[at : at+end]); !ok {
+	if !l.clfHead(head) {
 		return Line{}, false
 	}
-	if !l.clfHead(line[:at-1]) {
-		return Line{}, false
-	}
-	c := cursor{line[at+end+1:]}
+	c := cursor{rest}
 	req, ok := c.quoted()
 	if !ok {
 		return Line{}, false

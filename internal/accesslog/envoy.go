@@ -25,13 +25,19 @@ func isEnvoy(line string) bool {
 // behind the agent are read from the right.
 func parseEnvoy(line string) (Line, bool) {
 	end := strings.IndexByte(line, ']')
-	l := Line{Proxy: Envoy, UpstreamKnown: true}
 	t, err := time.Parse(time.RFC3339Nano, line[1:end])
 	if err != nil {
 		return Line{}, false
 	}
+	l, ok := parseEnvoyRequest(line[end+1:])
 	l.Time = t.UTC()
-	c := cursor{line[end+1:]}
+	return l, ok
+}
+
+// parseEnvoyRequest reads what stands behind the time.
+func parseEnvoyRequest(line string) (Line, bool) {
+	l := Line{Proxy: Envoy, UpstreamKnown: true}
+	c := cursor{line}
 	req, ok := c.quoted()
 	if !ok {
 		return Line{}, false

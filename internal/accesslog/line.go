@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"net"
 	"strings"
 	"time"
 )
@@ -90,12 +91,35 @@ func parse(line string) (Line, bool) {
 	}
 	at := findStamp(line)
 	if at < 0 {
-		return Line{}, false
+		return parseUntimed(line)
 	}
 	if line[at+stampBytes] == '.' {
 		return parseHAProxy(line, at)
 	}
 	return parseCLF(line, at)
+}
+
+// parseUntimed reads a line whose time whoever collected it took off: Envoy's begins with the request then, and of the common format
+// the client's address stands before it.
+func parseUntimed(line string) (Line, bool) {
+	i := strings.IndexByte(line, '"')
+	if i < 0 {
+		return Line{}, false
+	}
+	c := cursor{line[i:]}
+	req, ok := c.quoted()
+	method, target, _ := strings.Cut(req, " ")
+	if !ok || !isMethod(method) || !strings.HasPrefix(target[strings.LastIndexByte(target, ' ')+1:], "HTTP/") {
+		return Line{}, false
+	}
+	if i == 0 {
+		return parseEnvoyRequest(line)
+	}
+	client, _ := (&cursor{line}).token()
+	if net.ParseIP(plain(client)) == nil {
+		return Line{}, false
+	}
+	return parseCLFRequest(line[:i], line[i:])
 }
 
 func parseJSON(line string) (Line, bool) {
