@@ -99,6 +99,15 @@ var lifecycle = func() map[string]bool {
 
 func isLifecycle(name string) bool { return lifecycle[name] }
 
+// Moves says whether the event tells that something came to another state: no sign of life, poll, look or act of a user does.
+func (e *Event) Moves() bool {
+	switch e.Name {
+	case semconv.EventHeartbeat, semconv.EventProviderPoll, semconv.EventProjection, semconv.EventAudit, semconv.EventDeploy:
+		return false
+	}
+	return e.IsEvent() && isLifecycle(e.Name)
+}
+
 // textAttributes hold words about what went wrong.
 var textAttributes = []string{
 	semconv.ExceptionMessage, semconv.ExceptionType, semconv.ErrorType, semconv.TLSError, semconv.Error, "error.message", "err",

@@ -211,6 +211,9 @@ func persistentTroubles(c *Case) []*Trouble {
 		if e.IsEvent() && isLifecycle(e.Name) || e.Own(identity.Task) != "" || !complains(e) || c.expected(e) || hungUp(e) {
 			continue
 		}
+		if e.Own(identity.Allocation) == "" && !tellsOfRequest(e) && e.Layer != semconv.LayerClient {
+			continue // what a program of its machine keeps on saying is asked for by nobody
+		}
 		key := e.Service + " " + callKey(e) + " " + pattern(e.Text)
 		if groups[key] == nil {
 			groups[key] = &same{}

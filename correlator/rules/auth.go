@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ func auth() []correlator.Rule {
 		Find:       refusals,
 	}, {
 		ID: "client.malformed", Layer: semconv.LayerClient, Mechanism: "request",
-		Looks:      "400, 415 or 422 from an API, over and over, for what one caller asks and others get",
+		Looks:      "400, 412, 415, 422 or 428 from an API, over and over, for what one caller asks and others get",
 		NextCheck:  "what the caller sends, beside what the API's contract asks for",
 		SafeAction: "correct or roll back the caller; the API needs nothing",
 		Find:       malformed,
@@ -62,11 +63,14 @@ func plainText(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 // RFC 9110 13.1).
 var callersOwn = []string{"idempotency_key_reuse", "idempotency key", "idempotency-key", "must not be reused with different"}
 
+// callersFault are the statuses of an API for what the caller sends: its form, or a precondition of its own (RFC 9110, 15.5; RFC 6585, 3).
+var callersFault = []int{http.StatusBadRequest, http.StatusPreconditionFailed, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusPreconditionRequired}
+
 // malformed needs the API's own refusal of the form, more than once, and the same service's yes to somebody else.
 func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller}
 	for _, e := range c.Failures(t) {
-		if s := e.HTTP.Status; s == 400 || s == 415 || s == 422 {
+		if slices.Contains(callersFault, e.HTTP.Status) {
 			ev.Records = append(ev.Records, e)
 		}
 	}

@@ -2,10 +2,12 @@ package rules
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -23,6 +25,18 @@ func poll() []correlator.Rule {
 		NextCheck:  "what the API selects tasks by: node, state, lease, the view that it reads",
 		SafeAction: "the agent needs nothing; do not reimage",
 		Find:       handsOutNothing,
+	}, {
+		ID: "node_agent.former_identity", Layer: semconv.LayerNodeAgent, Mechanism: "identity",
+		Looks:      "a task that nobody claimed, on a node whose agent goes on asking for work under a node instance that is over",
+		NextCheck:  "where the agent reads who it is from, and when that was written",
+		SafeAction: "remove the former state and restart the agent; do not reimage",
+		Find:       asksAsFormer,
+	}, {
+		ID: "ingress.answers_itself", Layer: semconv.LayerIngress, Mechanism: "cache",
+		Looks:      "a task that nobody claimed, on a node whose questions for work a proxy answers without asking the API",
+		NextCheck:  "what the proxy caches, and for how long",
+		SafeAction: "do not cache such questions; the agent and the API need nothing",
+		Find:       answersItself,
 	}}
 }
 
@@ -73,7 +87,7 @@ func asksForWork(e *correlator.Event) bool {
 	} else if e.HTTP.Status >= 300 {
 		return false
 	}
-	return holds(path, []string{"task", "claim", "work", "lease", "job", "poll", "next"}) && (e.Node != "" || strings.Contains(path, "node"))
+	return holds(path, []string{"task", "claim", "work", "lease", "job", "poll", "next"}) && (e.Node != "" || strings.Contains(path, "node") || strings.Contains(e.Text, "node"))
 }
 
 // answered is how services and agents put a request that went well into words.
@@ -94,12 +108,71 @@ func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 
 func handsOutNothing(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	q := questions(c, t)
-	if len(q.after) < 2 {
+	if len(q.after) < 2 || len(asFormer(c, t, q)) > 0 || len(byProxy(q)) > 0 {
 		return nil
 	}
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Caller, Onset: t.From,
 		Records: append(append([]*correlator.Event(nil), q.after...), t.Cites...),
 		Summary: "the agent of " + t.Node + " went on asking for work and was told that there is none, while a task was queued for it",
+	}}
+}
+
+// asFormer are the questions for work under another node instance than the task's, which did not come to life since: there is nothing to
+// be had for that one.
+func asFormer(c *correlator.Case, t *correlator.Trouble, q askedFor) (out []*correlator.Event) {
+	if t.Instance == "" {
+		return nil
+	}
+	since := map[string]bool{t.Instance: true, "": true}
+	c.EachEvent(semconv.EventNodeInstance, t.Attempt.Queued.At, c.Now, func(e *correlator.Event) { since[e.Own(identity.NodeInstance)] = true })
+	for _, e := range q.after {
+		if e.Party() == semconv.LayerNodeAgent && !since[e.Own(identity.NodeInstance)] {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func asksAsFormer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	q := questions(c, t)
+	if len(q.after) < 2 {
+		return nil
+	}
+	asked := asFormer(c, t, q)
+	if len(asked) == 0 {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Specific, Directness: correlator.Itself, Certain: len(asked) > 1, Onset: asked[0].At, Records: append(asked, t.Cites...),
+		Summary: "the agent of " + t.Node + " asks for work as " + asked[0].Own(identity.NodeInstance) + ", which is over" + quote(asked[0]),
+	}}
+}
+
+// byProxy are the questions that a proxy answered by itself, where the API saw none of that node's and is asked by others.
+func byProxy(q askedFor) (out []*correlator.Event) {
+	for _, e := range q.after {
+		switch {
+		case e.Party() == semconv.LayerAPI || e.Party() == semconv.LayerIngress && e.HTTP.Upstream != "":
+			return nil
+		case e.Party() == semconv.LayerIngress && e.HTTP.Proxied:
+			out = append(out, e)
+		}
+	}
+	if len(out) < 2 || !slices.ContainsFunc(q.peers, func(e *correlator.Event) bool { return e.Party() == semconv.LayerAPI || e.HTTP.Upstream != "" }) {
+		return nil
+	}
+	return out
+}
+
+func answersItself(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	q := questions(c, t)
+	own := byProxy(q)
+	if len(own) == 0 {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: own[0].At, Records: append(append(own, q.peers[len(q.peers)-1]), t.Cites...),
+		Summary: "the ingress answers the questions of " + t.Node + " for work by itself, and the API is not asked" + quote(own[0]),
 	}}
 }

@@ -231,7 +231,8 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 	if ev.Beside && !told.linked(ev.Records) && afterIt(t, ev.Records[0]) {
 		return nil
 	}
-	if ev.Beside && (s.family && overBefore(t, ev.Records) || servedSince(c, t, ev.Records)) {
+	along := s.Mechanism == "crash" && tookItAlong(c, t, owner, ev.Records)
+	if ev.Beside && !along && (s.family && overBefore(t, ev.Records) || servedSince(c, t, ev.Records)) {
 		return nil
 	}
 	if ev.Beside {
@@ -239,6 +240,7 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		if !told.linked(ev.Records) {
 			ev.Weight-- // that it was said at that time is not that it is why
 		}
+		ev.Beside = !told.holds[owner] // who has the order in hand speaks of it, whether or not he names it
 	}
 	if len(ev.Records) == 0 {
 		return nil
@@ -303,120 +305,30 @@ func conclusive(e *correlator.Event) bool {
 
 // overBefore says whether what was said beside a step that still stands was over long before: it does not keep it.
 func overBefore(t *correlator.Trouble, records []*correlator.Event) bool {
-	last := int64(math.MinInt64)
-	for _, e := range records {
+	last, rest := int64(math.MinInt64), int64(10*time.Minute)
+	for i, e := range records {
 		last = max(last, e.EndAt())
+		if i > 0 {
+			rest = max(rest, 2*(e.At-records[i-1].At)) // what is said again and again is over when it is not said again
+		}
 	}
 	if t.Kind == correlator.RequestTrouble { // it lasts for long, and what was said had ended as it began
 		return t.At-t.From > int64(20*time.Minute) && last < t.From+(t.At-t.From)/8
 	}
-	return t.Kind == correlator.OverdueTrouble && last < t.At-int64(10*time.Minute)
+	return t.Kind == correlator.OverdueTrouble && last < t.At-rest
+}
+
+// tookItAlong says whether a process of the party that owes a step ended in the middle of it, and nothing has moved since: whatever it was
+// at is lost with it, however long ago.
+func tookItAlong(c *correlator.Case, t *correlator.Trouble, owner string, records []*correlator.Event) bool {
+	ended := records[len(records)-1].At
+	if t.Kind != correlator.OverdueTrouble || t.Owes == "" || owner != t.Owes || ended < t.From || ended > t.At {
+		return false
+	}
+	return !slices.ContainsFunc(c.Events, func(e *correlator.Event) bool { return e.At > ended+moment && e.At < t.At && e.Moves() })
 }
 
 // ofOwnLimit says whether a kernel ended a process for the limit of its own control group (oom_kill.c, CONSTRAINT_MEMCG).
 func ofOwnLimit(e *correlator.Event) bool {
 	return holds(e.Text, []string{"constraint_memcg", "memory cgroup out of memory", "memory cgroup stats"})
-}
-
-// words are the records around a trouble, by the cause that they name.
-type words struct {
-	failures, quiet, beside map[*signature][]*correlator.Event
-	answered                map[string]bool // services and parties that had to do with the step's own failures, the callers left out
-	statements              []statement     // see statements
-	stated                  bool            // whether they were read
-}
-
-// linked says whether one of the records comes from a service that the step's own records lead to.
-func (w *words) linked(records []*correlator.Event) bool {
-	return slices.ContainsFunc(records, func(e *correlator.Event) bool { return w.answered[e.Service] || w.answered["layer "+e.Party()] })
-}
-
-// all are the records that name any cause.
-func (w *words) all() (out []*correlator.Event) {
-	for _, by := range []map[*signature][]*correlator.Event{w.failures, w.quiet, w.beside} {
-		for _, list := range by {
-			out = append(out, list...)
-		}
-	}
-	return out
-}
-
-func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
-	return t.Memo(func() any {
-		w := &words{failures: map[*signature][]*correlator.Event{}, quiet: map[*signature][]*correlator.Event{}, beside: map[*signature][]*correlator.Event{}, answered: map[string]bool{}}
-		known := map[*correlator.Event]bool{}
-		for _, e := range t.Cites {
-			if e.Layer == t.Owes && t.Owes != "" {
-				w.answered[e.Service] = true // who owes the step says what keeps it
-			}
-		}
-		for _, e := range c.Failures(t) {
-			known[e] = true
-			if l := callee(c, e); l != "" {
-				w.answered["layer "+l] = true
-			}
-			if s := hinted(e); s != nil {
-				w.failures[s] = append(w.failures[s], e)
-			}
-		}
-		for _, e := range c.Quiet(t) {
-			known[e] = true
-			if e.Layer != semconv.LayerClient && e.Layer != semconv.LayerIngress {
-				w.answered[e.Service] = true
-			}
-			if s := hinted(e); s != nil {
-				w.quiet[s] = append(w.quiet[s], e)
-			}
-		}
-		for _, e := range c.Beside(t, telling) {
-			if elsewhere(c, t, e) {
-				continue
-			}
-			if s := hinted(e); !known[e] && s != nil && (s.Info || e.Failed() || c.Own(e, t) && holds(e.Text, failed)) {
-				w.beside[s] = append(w.beside[s], e)
-			}
-		}
-		return w
-	}).(*words)
-}
-
-// elsewhere says whether a record is a machine's that does not work for the allocation: of the ways that lead over it, it may
-// tell, not of itself. So is one about a caller who showed a certificate and is none of the allocation's machines: how others
-// were received says nothing of this one's calls.
-func elsewhere(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bool {
-	if !c.Own(e, t) && (e.Attr(semconv.TLSPeerSubject) != "" || ofStranger(c, e)) {
-		return true
-	}
-	if e.Party() != semconv.LayerNode && e.Party() != semconv.LayerNodeAgent || c.Own(e, t) {
-		return false
-	}
-	s := hinted(e)
-	return s == nil || s.Layer == semconv.LayerNode || s.Layer == semconv.LayerNodeAgent || s.Layer == byParty
-}
-
-// named components of a watcher's word, the likeliest first.
-var componentKeys = []string{"k8s.deployment.name", "k8s.statefulset.name", "k8s.daemonset.name", "k8s.pod.name", "k8s.container.name", "container", "container.name"}
-
-// ofStranger says whether a watcher speaks of a component that is no layer's: it is not on any way of this platform.
-func ofStranger(c *correlator.Case, e *correlator.Event) bool {
-	for _, key := range componentKeys {
-		if name := e.Attr(key); name != "" {
-			return e.Service != name && correlator.LayerOfName(c.Profile, name) == "" && correlator.LayerOfName(c.Profile, e.Service) != semconv.LayerDeploy
-		}
-	}
-	return false
-}
-
-// afterIt says whether something was said beside a request only after it had failed: a cause begins before its effect.
-func afterIt(t *correlator.Trouble, e *correlator.Event) bool {
-	return t.Kind == correlator.RequestTrouble && !t.Complaint && e.At > t.From+moment
-}
-
-// telling says whether a record is looked at beside a trouble: it tells of a failure, names a cause, or holds a word that some rule
-// reads.
-func telling(e *correlator.Event) bool {
-	if e.Failed() || hinted(e) != nil {
-		return true
-	}
-	return readingOf(e).themes&(1<<themeRead) != 0
 }

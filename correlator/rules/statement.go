@@ -35,7 +35,7 @@ var unusable = needles.Of(
 // givenUp are the words of somebody whose patience with others was over: a consequence.
 var givenUp = needles.Of(
 	"timed out waiting", "timeout waiting", "waiting for", "not claimed", "no result", "retries exhausted", "max retries", "maximum retry", "gave up", "giving up", "aborting", "deadline of", "deadline exceeded",
-	"within the deadline", "in time", "did not report", "not ready after", "has not", "no heartbeat", "lease expired", "took too long", "still ", "exceeded its", "retrying", "will retry",
+	"within the deadline", "in time", "did not become", "did not report", "not ready after", "has not", "no heartbeat", "lease expired", "took too long", "still ", "exceeded its", "retrying", "will retry",
 	"requeuing", "reconciler error", "marking node failed", "is not available", "not available", "is not accessible", "no agent has connected", "placement failure", "ttl expired",
 )
 
@@ -161,7 +161,7 @@ func ofAChild(e *correlator.Event) bool {
 }
 
 // commandEnded finds a command that ended with a status of its own.
-var commandEnded = regexp.MustCompile(`\b(?:terraform|ansible|ansible-playbook|playbook|helm|kubectl|script|command|process|job|task|plan|apply|step|container|pod|\S+\.(?:sh|py|yml|yaml))\b.{0,40}\b(?:exited|exit code|exit status|returned non-zero|failed with (?:code|status))`)
+var commandEnded = regexp.MustCompile(`\b(?:\w*terraform|ansible|ansible-playbook|\w*playbook|helm|kubectl|\w*script|command|process|job|task|activity|plan|apply|step|container|pod|\S+\.(?:sh|py|yml|yaml))\b.{0,40}\b(?:exited|exit code|exit status|returned non-zero|failed with (?:code|status))`)
 
 // why finds whom a text gives as the reason, nil where it gives none: an expression reads a text far more slowly than a word is found.
 func why(text string) []string {

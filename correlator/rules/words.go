@@ -1,0 +1,137 @@
+package rules
+
+import (
+	"slices"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// words are the records around a trouble, by the cause that they name.
+type words struct {
+	failures, quiet, beside map[*signature][]*correlator.Event
+	answered                map[string]bool // services and parties that had to do with the step's own failures, the callers left out
+	holds                   map[string]bool // parties between which the order lay
+	statements              []statement     // see statements
+	stated                  bool            // whether they were read
+}
+
+// linked says whether one of the records comes from a service that the step's own records lead to.
+func (w *words) linked(records []*correlator.Event) bool {
+	return slices.ContainsFunc(records, func(e *correlator.Event) bool { return w.answered[e.Service] || w.answered["layer "+e.Party()] })
+}
+
+// all are the records that name any cause.
+func (w *words) all() (out []*correlator.Event) {
+	for _, by := range []map[*signature][]*correlator.Event{w.failures, w.quiet, w.beside} {
+		for _, list := range by {
+			out = append(out, list...)
+		}
+	}
+	return out
+}
+
+// betweenOutboxAndWorkflow says whether an order lay, for as long as its step stood still, where it had been published and nobody had begun
+// with it: who speaks of himself there has to do with it.
+func betweenOutboxAndWorkflow(c *correlator.Case, t *correlator.Trouble) bool {
+	if t.Kind != correlator.OverdueTrouble || t.Owes != "" {
+		return false
+	}
+	published := false
+	for _, o := range c.Lifecycle.Outbox {
+		for _, change := range o.Changes {
+			published = published || change.To == semconv.Published && change.At >= t.From-moment && change.At < t.At
+		}
+	}
+	began := slices.ContainsFunc(c.Lifecycle.Workflows, func(w *correlator.Run) bool {
+		first := w.Changes[0].At
+		return first >= t.From && first < t.At-int64(30*time.Second)
+	})
+	return published && !began
+}
+
+func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
+	return t.Memo(func() any {
+		w := &words{failures: map[*signature][]*correlator.Event{}, quiet: map[*signature][]*correlator.Event{}, beside: map[*signature][]*correlator.Event{}, answered: map[string]bool{}, holds: map[string]bool{}}
+		known := map[*correlator.Event]bool{}
+		for _, e := range t.Cites {
+			if e.Layer == t.Owes && t.Owes != "" {
+				w.answered[e.Service] = true // who owes the step says what keeps it
+			}
+		}
+		if betweenOutboxAndWorkflow(c, t) {
+			for _, layer := range []string{semconv.LayerOutbox, semconv.LayerWorkflow} {
+				w.answered["layer "+layer], w.holds[layer] = true, true
+			}
+		}
+		for _, e := range c.Failures(t) {
+			known[e] = true
+			if l := callee(c, e); l != "" {
+				w.answered["layer "+l] = true
+			}
+			if s := hinted(e); s != nil {
+				w.failures[s] = append(w.failures[s], e)
+			}
+		}
+		for _, e := range c.Quiet(t) {
+			known[e] = true
+			if e.Layer != semconv.LayerClient && e.Layer != semconv.LayerIngress {
+				w.answered[e.Service] = true
+			}
+			if s := hinted(e); s != nil {
+				w.quiet[s] = append(w.quiet[s], e)
+			}
+		}
+		for _, e := range c.Beside(t, telling) {
+			if elsewhere(c, t, e) {
+				continue
+			}
+			if s := hinted(e); !known[e] && s != nil && (s.Info || e.Failed() || c.Own(e, t) && holds(e.Text, failed)) {
+				w.beside[s] = append(w.beside[s], e)
+			}
+		}
+		return w
+	}).(*words)
+}
+
+// elsewhere says whether a record is a machine's that does not work for the allocation: of the ways that lead over it, it may
+// tell, not of itself. So is one about a caller who showed a certificate and is none of the allocation's machines: how others
+// were received says nothing of this one's calls.
+func elsewhere(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bool {
+	if !c.Own(e, t) && (e.Attr(semconv.TLSPeerSubject) != "" || ofStranger(c, e)) {
+		return true
+	}
+	if e.Party() != semconv.LayerNode && e.Party() != semconv.LayerNodeAgent || c.Own(e, t) {
+		return false
+	}
+	s := hinted(e)
+	return s == nil || s.Layer == semconv.LayerNode || s.Layer == semconv.LayerNodeAgent || s.Layer == byParty
+}
+
+// named components of a watcher's word, the likeliest first.
+var componentKeys = []string{"k8s.deployment.name", "k8s.statefulset.name", "k8s.daemonset.name", "k8s.pod.name", "k8s.container.name", "container", "container.name"}
+
+// ofStranger says whether a watcher speaks of a component that is no layer's: it is not on any way of this platform.
+func ofStranger(c *correlator.Case, e *correlator.Event) bool {
+	for _, key := range componentKeys {
+		if name := e.Attr(key); name != "" {
+			return e.Service != name && correlator.LayerOfName(c.Profile, name) == "" && correlator.LayerOfName(c.Profile, e.Service) != semconv.LayerDeploy
+		}
+	}
+	return false
+}
+
+// afterIt says whether something was said beside a request only after it had failed: a cause begins before its effect.
+func afterIt(t *correlator.Trouble, e *correlator.Event) bool {
+	return t.Kind == correlator.RequestTrouble && !t.Complaint && e.At > t.From+moment
+}
+
+// telling says whether a record is looked at beside a trouble: it tells of a failure, names a cause, or holds a word that some rule
+// reads.
+func telling(e *correlator.Event) bool {
+	if e.Failed() || hinted(e) != nil {
+		return true
+	}
+	return readingOf(e).themes&(1<<themeRead) != 0
+}
