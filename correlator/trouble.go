@@ -295,31 +295,37 @@ func (c *Case) movedLate(i int) *Trouble {
 	}
 	s, next := c.Lifecycle.States[i], c.Lifecycle.States[i+1]
 	budget := int64(c.Profile.Budgets().States[s.To])
-	took := next.At - s.At
+	took, told := next.At-s.At, []*Event(nil)
 	switch {
 	case budget == 0 || took <= budget || c.canceledBefore(next.At) || next.To == semconv.Failed || next.To == semconv.ReleaseFailed:
 		return nil
 	case (s.To == semconv.Requested || s.To == semconv.Reserved) && took > muchLonger*budget:
-	case s.To != semconv.Active && c.keptFrom(s.At, next.At):
+	case s.To != semconv.Active:
+		if told = c.keptFrom(s.At, next.At); len(told) == 0 {
+			return nil // others' work takes its time
+		}
 	default:
-		return nil // others' work takes its time
+		return nil
 	}
 	return &Trouble{
-		Kind: OverdueTrouble, From: s.At, At: next.At - 1, Cleared: next.At, Cites: distinct(s.Event, next.Event),
+		Kind: OverdueTrouble, From: s.At, At: next.At - 1, Cleared: next.At, Cites: distinct(append([]*Event{s.Event, next.Event}, told...)...),
 		What: "the allocation stayed " + s.To + " for " + time.Duration(next.At-s.At).Round(time.Second).String(),
 	}
 }
 
-// keptFrom says whether whoever moves an allocation told that he could not, again and again, while it stood still: then it was late for a
-// reason, and not only slow.
-func (c *Case) keptFrom(from, to int64) bool {
+// keptFrom is how whoever moves an allocation told that he could not, again and again, while it stood still: then it was late for a
+// reason, and not only slow. Empty where he did not.
+func (c *Case) keptFrom(from, to int64) []*Event {
 	var told []*Event
 	for _, e := range c.ownFailures().around(from, to) {
 		if !e.IsEvent() && e.Layer == semconv.LayerWorkflow && e.Severity >= severityError {
 			told = append(told, e)
 		}
 	}
-	return len(told) >= persistsAtWork-1 && told[len(told)-1].At-told[0].At >= (to-from)/4
+	if len(told) < persistsAtWork-1 || told[len(told)-1].At-told[0].At < (to-from)/4 {
+		return nil
+	}
+	return someOf(told, persistsAtWork)
 }
 
 // Troubles lists what went wrong, in order of time.

@@ -173,7 +173,9 @@ func cutsWait(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if len(ev.Records) >= cuts { // whoever is called answers others through the same proxy
 		called := ev.Records[0].HTTP.Upstream
 		c.EachIn(semconv.LayerIngress, t.From-recently, t.At, func(e *correlator.Event) {
-			served = served || called != "" && e.HTTP.Upstream == called && e.HTTP.Status >= 200 && e.HTTP.Status < 300
+			if !served && called != "" && e.HTTP.Upstream == called && e.HTTP.Status >= 200 && e.HTTP.Status < 300 {
+				ev.Records, served = append(ev.Records, e), true
+			}
 		})
 	}
 	if sooner < 2 && !answered && !served {

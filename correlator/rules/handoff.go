@@ -114,6 +114,9 @@ func noAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		if e.IsEvent() || e.Layer == semconv.LayerClient || e.Layer == semconv.LayerNodeAgent || !holds(e.Text, awaited) && (!waited(e) || outlived(c, e)) || named(e) != nil {
 			continue
 		}
+		if e.Layer == semconv.LayerIngress && meantToWait(e) {
+			continue // that it took its time was in order
+		}
 		if l := callee(c, e); l != "" && (ev.Layer == "" || ev.Layer == l) && !spoke(c, l, e) && !pending(c, l, e) && (l != semconv.LayerAPI || !waits(c, t) && !goneQuiet(c, t)) {
 			ev.Layer = l
 			ev.Records = append(ev.Records, e)

@@ -108,7 +108,8 @@ func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 
 func handsOutNothing(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	q := questions(c, t)
-	if len(q.after) < 2 || len(asFormer(c, t, q)) > 0 || len(byProxy(q)) > 0 {
+	asked := slices.ContainsFunc(q.after, func(e *correlator.Event) bool { return !ownAnswer(e) })
+	if len(q.after) < 2 || !asked || len(asFormer(c, t, q)) > 0 {
 		return nil
 	}
 	return []correlator.Evidence{{
@@ -153,16 +154,21 @@ func asksAsFormer(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 func byProxy(q askedFor) (out []*correlator.Event) {
 	for _, e := range q.after {
 		switch {
+		case ownAnswer(e):
+			out = append(out, e)
 		case e.Party() == semconv.LayerAPI || e.Party() == semconv.LayerIngress && e.HTTP.Upstream != "":
 			return nil
-		case e.Party() == semconv.LayerIngress && e.HTTP.Proxied:
-			out = append(out, e)
 		}
 	}
 	if len(out) < 2 || !slices.ContainsFunc(q.peers, func(e *correlator.Event) bool { return e.Party() == semconv.LayerAPI || e.HTTP.Upstream != "" }) {
 		return nil
 	}
 	return out
+}
+
+// ownAnswer says whether a proxy tells of a request that it asked nobody about.
+func ownAnswer(e *correlator.Event) bool {
+	return e.Party() == semconv.LayerIngress && e.HTTP.Proxied && e.HTTP.Upstream == ""
 }
 
 func answersItself(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
