@@ -1,6 +1,8 @@
 package correlator
 
 import (
+	"cmp"
+	"slices"
 	"time"
 )
 
@@ -84,4 +86,150 @@ func (e *Evidence) confidence() string {
 		return High
 	}
 	return Medium
+}
+
+// Ground completes what a verdict's faults cite, so that they stand on it (docs/contract.md §6): judged again by what a fault cites, with events,
+// its layer and mechanism come out; judged by everything else, that layer does not. A rule cites what it rests on. What made the judge prefer its
+// explanation to another, or what another rule would have found without it, it cannot know.
+func Ground(c *Case, rules []Rule, v Verdict) Verdict {
+	if len(v.Faults) == 0 || len(c.Events)+len(c.Unattributed) > mostGrounded {
+		return v
+	}
+	v.Faults = slices.Clone(v.Faults)
+	layers := map[string]int{}
+	for _, f := range v.Faults {
+		layers[f.Layer]++
+	}
+	for i := range v.Faults {
+		f := &v.Faults[i]
+		g := grounding{c: c, rules: rules, f: f, cited: map[string]bool{}, left: mostJudged}
+		g.cite(f.Evidence)
+		if layers[f.Layer] == 1 { // where another fault of the layer stands on its own records, this one cannot be told apart
+			g.fall()
+		}
+		g.stand()
+	}
+	return v
+}
+
+const (
+	mostGrounded = 20_000 // records of a case, above which its faults cite what the rules cite
+	mostJudged   = 48     // judgements for one fault
+	mostCited    = 200    // records that one fault cites
+)
+
+// grounding completes the citations of one fault.
+type grounding struct {
+	c     *Case
+	rules []Rule
+	f     *Fault
+	cited map[string]bool
+	left  int // judgements that may still be made
+}
+
+func (g *grounding) cite(refs []string) {
+	for _, ref := range refs {
+		if g.cited[ref] {
+			continue
+		}
+		g.cited[ref] = true
+		if !slices.Contains(g.f.Evidence, ref) && len(g.f.Evidence) < mostCited {
+			g.f.Evidence = append(slices.Clip(g.f.Evidence), ref)
+		}
+	}
+}
+
+// fall cites what else would blame the same layer.
+func (g *grounding) fall() {
+	for range 4 {
+		rest := g.judge(func(e *Event) bool { return !g.cited[e.Ref] })
+		i := slices.IndexFunc(rest, func(f Fault) bool { return f.Layer == g.f.Layer })
+		if i < 0 {
+			return
+		}
+		g.cite(rest[i].Evidence)
+	}
+}
+
+// stand cites what the fault does not come out without: of the plain records of each service as few as will do.
+func (g *grounding) stand() {
+	stands := func(more ...[]*Event) bool {
+		refs := map[string]bool{}
+		for _, list := range more {
+			for _, e := range list {
+				refs[e.Ref] = true
+			}
+		}
+		return slices.ContainsFunc(g.judge(func(e *Event) bool { return e.IsEvent() || g.cited[e.Ref] || refs[e.Ref] }), func(f Fault) bool {
+			return f.Layer == g.f.Layer && f.Mechanism == g.f.Mechanism
+		})
+	}
+	if stands() {
+		return
+	}
+	var kept [][]*Event
+	var services buckets
+	for _, list := range [][]*Event{g.c.Events, g.c.Unattributed} {
+		for _, e := range list {
+			if !e.IsEvent() && !g.cited[e.Ref] {
+				services.add(e.Service, e)
+			}
+		}
+	}
+	for _, b := range services.all {
+		kept = append(kept, b.events)
+	}
+	slices.SortStableFunc(kept, func(a, b []*Event) int { return cmp.Compare(len(b), len(a)) })
+	if !stands(kept...) {
+		return // it rests on records of others
+	}
+	for i := 0; i < len(kept) && g.left > 0; {
+		others := slices.Concat(kept[:i], kept[i+1:])
+		half := len(kept[i]) / 2
+		switch {
+		case stands(others...):
+			kept = others
+		case half > 0 && stands(append(others, kept[i][:half])...):
+			kept[i] = kept[i][:half]
+		case half > 0 && stands(append(others, kept[i][half:])...):
+			kept[i] = kept[i][half:]
+		default:
+			i++
+		}
+	}
+	for _, list := range kept {
+		g.cite(refs(list))
+	}
+}
+
+// judge gives the faults of the case with some of its records alone. Nothing where too much has been judged.
+func (g *grounding) judge(keep func(*Event) bool) []Fault {
+	if g.left == 0 {
+		return nil
+	}
+	g.left--
+	env := *g.c.Env
+	env.selections, env.Unattributed = nil, some(g.c.Unattributed, keep)
+	if g.c.Liveness != nil {
+		env.Liveness = NewLiveness()
+		for layer, list := range g.c.Liveness.byLayer {
+			env.Liveness.byLayer[layer] = some(list, keep)
+		}
+	}
+	own := some(g.c.Events, keep)
+	env.Now = min(g.c.Now, max(newest(own), newest(env.Unattributed))) // whoever has these records alone knows no later time
+	return Judge(NewCase(g.c.ID, own, &env), g.rules).Faults
+}
+
+// some copies those of a list of events that are to be kept: judging notes in them what it read.
+func some(events []*Event, keep func(*Event) bool) []*Event {
+	var out []*Event
+	for _, e := range events {
+		if keep(e) {
+			one := *e
+			one.memo = nil
+			out = append(out, &one)
+		}
+	}
+	return out
 }

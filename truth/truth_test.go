@@ -2,10 +2,14 @@ package truth_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/correlator/query"
+	"github.com/faultline-io/faultline/correlator/rules"
 	"github.com/faultline-io/faultline/internal/profile"
+	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/truth"
 )
 
@@ -74,4 +78,70 @@ func TestGrade(t *testing.T) {
 	f(truth.Right, open, correlator.Undetermined)
 	f(truth.Right, open, correlator.Attributed, "api")
 	f(truth.Wrong, open, correlator.Attributed, "db")
+}
+
+// What a fault cites is enough for it, and nothing else blames its layer (docs/contract.md §6). Two in a hundred may need a link that
+// another record made.
+func TestRoundsAreGrounded(t *testing.T) {
+	p, err := profile.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, _ := filepath.Glob("testdata/round-*")
+	faults, loose := 0, 0
+	for _, folder := range folders {
+		c, err := truth.Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range c.Stories {
+			for id, verdict := range judged(p, s.Records) {
+				for _, f := range verdict.Faults {
+					faults++
+					alone := without(s.Records, f, false)
+					rest := without(s.Records, f, true)
+					same := slices.ContainsFunc(judged(p, alone)[id].Faults, func(o correlator.Fault) bool { return o.Layer == f.Layer && o.Mechanism == f.Mechanism })
+					blamed := slices.ContainsFunc(judged(p, rest)[id].Faults, func(o correlator.Fault) bool { return o.Layer == f.Layer })
+					twice := 0
+					for _, o := range verdict.Faults {
+						if o.Layer == f.Layer {
+							twice++
+						}
+					}
+					if !same || blamed && twice == 1 {
+						t.Logf("%s: %s: %s", s.Name, id, f.Rule)
+						loose++
+					}
+				}
+			}
+		}
+	}
+	if loose*100 > 2*faults {
+		t.Errorf("%d of %d faults do not stand on what they cite", loose, faults)
+	}
+}
+
+// without gives a story's records without what a fault cites, or that alone, with events.
+func without(records []*record.Record, f correlator.Fault, cited bool) (out []*record.Record) {
+	for _, r := range records {
+		switch is := slices.Contains(f.Evidence, record.Ref(r.Key())); {
+		case cited && !is, !cited && (is || r.IsEvent()):
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// judged are the verdicts on records, by allocation.
+func judged(p *profile.Profile, records []*record.Record) map[string]correlator.Verdict {
+	list := make([]*record.Record, len(records))
+	for i, r := range records {
+		one := *r // judging works records out; the story is judged again
+		list[i] = &one
+	}
+	out := map[string]correlator.Verdict{}
+	for _, a := range query.Analyze(correlator.NewDataset(list, nil, p, correlator.AsOf{}), rules.All()).Allocations {
+		out[a.ID] = a.Verdict
+	}
+	return out
 }

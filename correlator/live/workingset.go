@@ -46,13 +46,14 @@ type WorkingSet struct {
 
 // entry is one allocation of the working set.
 type entry struct {
-	events  []*correlator.Event
-	arrived []*correlator.Event // since the last judgement
-	heard   int64               // the newest time of arrival
-	foreign []*correlator.Event // stamped with it, and not its own
-	moved   bool                // see Judged.Moved
-	begun   bool                // its beginning is here
-	judged  int64               // the newest time of arrival of anything, when it was last judged
+	events   []*correlator.Event
+	arrived  []*correlator.Event // since the last judgement
+	heard    int64               // the newest time of arrival
+	foreign  []*correlator.Event // stamped with it, and not its own
+	moved    bool                // see Judged.Moved
+	begun    bool                // its beginning is here
+	judged   int64               // the newest time of arrival of anything, when it was last judged
+	grounded grounded
 }
 
 // NewWorkingSet gives an empty working set.

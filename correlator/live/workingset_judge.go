@@ -35,6 +35,7 @@ func (w *WorkingSet) Judge(allocation string, watermark int64) (out Judged, ok b
 	}
 	c := w.caseOf(allocation, own, watermark)
 	s := correlator.NewAssessment(c, correlator.Judge(c, w.rules))
+	s.Verdict = f.grounded.of(c, w.rules, s.Verdict)
 	arrived := f.arrived
 	f.arrived = nil
 	if len(s.Verdict.Faults) > 0 && f.judged != 0 {
@@ -150,4 +151,30 @@ func (w *WorkingSet) Heard(allocation string) int64 {
 func (w *WorkingSet) Urgent(allocation string) bool {
 	f := w.entries[allocation]
 	return f != nil && slices.ContainsFunc(f.arrived, (*correlator.Event).Significant)
+}
+
+// grounded is what the faults of an allocation were last found to stand on: finding that takes more judgements than the first one did, and
+// is done again only when the rules cite something else.
+type grounded struct{ said, stands []correlator.Fault }
+
+// of completes what a verdict's faults cite.
+func (g *grounded) of(c *correlator.Case, rules []correlator.Rule, v correlator.Verdict) correlator.Verdict {
+	if len(v.Faults) == 0 {
+		*g = grounded{}
+		return v
+	}
+	same := slices.EqualFunc(g.said, v.Faults, func(a, b correlator.Fault) bool {
+		return a.Layer == b.Layer && a.Mechanism == b.Mechanism && slices.Equal(a.Evidence, b.Evidence)
+	})
+	if !same {
+		g.said = v.Faults
+		v = correlator.Ground(c, rules, v)
+		g.stands = v.Faults
+		return v
+	}
+	v.Faults = slices.Clone(v.Faults)
+	for i := range v.Faults {
+		v.Faults[i].Evidence = g.stands[i].Evidence
+	}
+	return v
 }

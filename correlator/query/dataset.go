@@ -32,6 +32,7 @@ func assess(cases []*correlator.Case, rules []correlator.Rule) []correlator.Asse
 	out, faults := make([]correlator.Assessment, len(cases)), incident.NewFaultIndex()
 	for i, c := range cases {
 		out[i] = correlator.NewAssessment(c, correlator.Judge(c, rules))
+		out[i].Verdict = correlator.Ground(c, rules, out[i].Verdict)
 		faults.Add(&out[i])
 	}
 	passages := incident.NewPassages()

@@ -66,7 +66,7 @@ func (s *Service) whole(ctx context.Context, allocation string, asOf int64) (cor
 	if err != nil {
 		return correlator.Allocation{}, err
 	}
-	a, err := s.amongOthers(ctx, correlator.NewAssessment(c, correlator.Judge(c, s.Rules)), asOf)
+	a, err := s.amongOthers(ctx, s.grounded(c, correlator.Judge(c, s.Rules)), asOf)
 	if err != nil {
 		return correlator.Allocation{}, err
 	}
@@ -79,6 +79,13 @@ func (s *Service) whole(ctx context.Context, allocation string, asOf int64) (cor
 	return c.WithTimeline(a.Verdict), nil
 }
 
+// grounded is the assessment of a case, its verdict with all that it stands on.
+func (s *Service) grounded(c *correlator.Case, v correlator.Verdict) correlator.Assessment {
+	a := correlator.NewAssessment(c, v)
+	a.Verdict = correlator.Ground(c, s.Rules, v)
+	return a
+}
+
 // Explain is Verdict, and how it came to its verdict.
 func (s *Service) Explain(ctx context.Context, allocation string, asOf int64) (correlator.Allocation, correlator.Reasoning, error) {
 	if err := s.admit(ctx, allocation); err != nil {
@@ -89,7 +96,7 @@ func (s *Service) Explain(ctx context.Context, allocation string, asOf int64) (c
 		return correlator.Allocation{}, correlator.Reasoning{}, err
 	}
 	v, why := correlator.Explain(c, s.Rules)
-	a, err := s.amongOthers(ctx, correlator.NewAssessment(c, v), asOf)
+	a, err := s.amongOthers(ctx, s.grounded(c, v), asOf)
 	if err != nil {
 		return correlator.Allocation{}, correlator.Reasoning{}, err
 	}
