@@ -171,18 +171,30 @@ func cutsWait(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		return nil
 	}
 	if len(ev.Records) >= cuts { // whoever is called answers others through the same proxy
-		called := ev.Records[0].HTTP.Upstream
-		c.EachIn(semconv.LayerIngress, t.From-recently, t.At, func(e *correlator.Event) {
-			if !served && called != "" && e.HTTP.Upstream == called && e.HTTP.Status >= 200 && e.HTTP.Status < 300 {
-				ev.Records, served = append(ev.Records, e), true
-			}
-		})
+		if e := servedOthers(c, t, ev.Records[0].HTTP.Upstream); e != nil {
+			ev.Records, served = append(ev.Records, e), true
+		}
 	}
 	if sooner < 2 && !answered && !served {
 		return nil
 	}
 	ev.Summary = "a proxy ends a call that waits for its answer" + quote(ev.Records[0])
 	return []correlator.Evidence{ev}
+}
+
+// servedOthers is an answer that a proxy had from a back end around a trouble, nil where there is none.
+func servedOthers(c *correlator.Case, t *correlator.Trouble, called string) (answer *correlator.Event) {
+	c.EachIn(semconv.LayerIngress, t.From-recently, t.At, func(e *correlator.Event) {
+		if answer == nil && called != "" && e.HTTP.Upstream == called && e.HTTP.Status >= 200 && e.HTTP.Status < 300 {
+			answer = e
+		}
+	})
+	return answer
+}
+
+// mayTakeLong says whether a proxy ended a call that is meant to wait, to somebody who answers others: that it took its time was in order.
+func mayTakeLong(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bool {
+	return e.Layer == semconv.LayerIngress && meantToWait(e) && servedOthers(c, t, e.HTTP.Upstream) != nil
 }
 
 // cuts is how often a proxy ends such calls until it is no accident.

@@ -114,8 +114,8 @@ func noAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		if e.IsEvent() || e.Layer == semconv.LayerClient || e.Layer == semconv.LayerNodeAgent || !holds(e.Text, awaited) && (!waited(e) || outlived(c, e)) || named(e) != nil {
 			continue
 		}
-		if e.Layer == semconv.LayerIngress && meantToWait(e) {
-			continue // that it took its time was in order
+		if mayTakeLong(c, t, e) {
+			continue
 		}
 		if l := callee(c, e); l != "" && (ev.Layer == "" || ev.Layer == l) && !spoke(c, l, e) && !pending(c, l, e) && (l != semconv.LayerAPI || !waits(c, t) && !goneQuiet(c, t)) {
 			ev.Layer = l
