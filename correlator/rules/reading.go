@@ -63,7 +63,7 @@ func onTheme(c *correlator.Case, theme int) []*correlator.Event {
 	by := c.Memo(key{}, func() any {
 		by := make([][]*correlator.Event, len(themes))
 		for _, e := range c.Events {
-			if r := readingOf(e); r.themes == 0 || e.IsEvent() {
+			if e.IsEvent() || e.Text == "" || readingOf(e).themes == 0 {
 				continue
 			}
 			for theme := range by {
