@@ -34,9 +34,9 @@ func TestVerdictSpeed(t *testing.T) {
 	}
 	p := defaultProfile(t)
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(table, "records\ttroubles\tdataset p50\tp95\tdecoded events → verdict p50\tp95\ttimeline p50\tp95\t")
+	_, _ = fmt.Fprintln(table, "records\ttroubles\tdataset p50\tp95\tdecoded events → verdict p50\tp95\ttimeline p50\tp95\tcitations completed p50\tp95\t")
 	for _, size := range []struct{ n, troubles int }{{500, 1}, {5000, 0}, {5000, 1}, {5000, 10}, {5000, 100}} {
-		var gather, judge, tell []time.Duration
+		var gather, judge, tell, ground []time.Duration
 		records := busy("a-1", size.n, size.troubles, 1)
 		for range runs {
 			runtime.GC()
@@ -50,9 +50,13 @@ func TestVerdictSpeed(t *testing.T) {
 			t2 := cpu()
 			c.WithTimeline(correlator.Judge(c, rules.All()))
 			t3 := cpu()
-			gather, judge, tell = append(gather, t1-t0), append(judge, t2-t1b), append(tell, t3-t2)
+			v := correlator.Judge(c, rules.All())
+			t3b := cpu()
+			correlator.Ground(c, rules.All(), v)
+			t4 := cpu()
+			gather, judge, tell, ground = append(gather, t1-t0), append(judge, t2-t1b), append(tell, t3-t2), append(ground, t4-t3b)
 		}
-		_, _ = fmt.Fprintf(table, "%d\t%d\t%s\t%s\t%s\t\n", size.n, size.troubles, spread(gather), spread(judge), spread(tell))
+		_, _ = fmt.Fprintf(table, "%d\t%d\t%s\t%s\t%s\t%s\t\n", size.n, size.troubles, spread(gather), spread(judge), spread(tell), spread(ground))
 	}
 	_ = table.Flush()
 }
