@@ -221,14 +221,12 @@ func (g *grounding) judge(keep func(*Event) bool) []Fault {
 	return Judge(NewCase(g.c.ID, own, &env), g.rules).Faults
 }
 
-// some copies those of a list of events that are to be kept: judging notes in them what it read.
+// some gives those of a list of events that are to be kept. What was read out of each is of that record alone, and need not be read again.
 func some(events []*Event, keep func(*Event) bool) []*Event {
 	var out []*Event
 	for _, e := range events {
 		if keep(e) {
-			one := *e
-			one.memo = nil
-			out = append(out, &one)
+			out = append(out, e)
 		}
 	}
 	return out

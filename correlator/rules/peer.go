@@ -62,7 +62,7 @@ var lastWords = []string{"out of memory", "oom", "panic:", "fatal error", "segme
 
 func diedPeer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	for _, e := range c.Failures(t) {
-		if !holds(e.Text, unreachable) {
+		if !on(e, themeUnreachable) {
 			continue
 		}
 		named := e.Text + " " + strings.ToLower(e.Attr(semconv.ServerAddress)+" "+e.HTTP.Upstream)

@@ -48,14 +48,21 @@ func readingOf(e *correlator.Event) *reading {
 	}).(*reading)
 }
 
-// A theme is words for which a rule searches a whole case, whatever stands beside its troubles.
+// A theme is words for which a rule searches a whole case, or every failure at every trouble: they are found in the pass that finds the
+// signatures' words.
 const (
 	themeUnoffered = iota
 	themeNetbootOff
+	themeDialRefused
+	themeUnreachable
+	themeAtOnce
 	themeRead // words of other lines that are looked at; signatures name them
 )
 
-var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeRead: nil}
+var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRead: nil}
+
+// on says whether a record names a theme.
+func on(e *correlator.Event, theme int) bool { return readingOf(e).themes&(1<<theme) != 0 }
 
 // onTheme lists, in order, the allocation's own plain records that name a theme.
 func onTheme(c *correlator.Case, theme int) []*correlator.Event {
@@ -67,7 +74,7 @@ func onTheme(c *correlator.Case, theme int) []*correlator.Event {
 				continue
 			}
 			for theme := range by {
-				if readingOf(e).themes&(1<<theme) != 0 {
+				if on(e, theme) {
 					by[theme] = append(by[theme], e)
 				}
 			}

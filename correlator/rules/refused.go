@@ -62,7 +62,7 @@ func othersDial(c *correlator.Case, refused []*correlator.Event) bool {
 var dialRefused = []string{"connection refused", "connection_refused", "econnrefused", "actively refused it", "errno 111", " was refused - did you specify"}
 
 // turnedDown says whether a record tells of such a dial.
-func turnedDown(e *correlator.Event) bool { return holds(e.Text, dialRefused) }
+func turnedDown(e *correlator.Event) bool { return on(e, themeDialRefused) }
 
 // address is what a dial names: a host or an IPv4 address, and a port.
 var address = regexp.MustCompile(`[a-z0-9][a-z0-9.-]*:[0-9]{2,5}\b`)

@@ -127,8 +127,11 @@ func firstLate(spans []*correlator.Event) (caller, late *correlator.Event) {
 // waited says whether a span tells that its party waited for another one, which it names, and had no answer: a dial that is refused is
 // over at once.
 func waited(e *correlator.Event) bool {
-	return e.Signal == record.Span && e.EndAt()-e.At >= patience && !holds(e.Text, []string{"refused", "no route", "no such host"})
+	return e.Signal == record.Span && e.EndAt()-e.At >= patience && !on(e, themeAtOnce)
 }
+
+// overAtOnce are the words of a dial that ends at once.
+var overAtOnce = []string{"refused", "no route", "no such host"}
 
 // outlived says whether a span went on after its own caller had given up: what failed at its end was asked for by nobody any more.
 func outlived(c *correlator.Case, e *correlator.Event) bool {

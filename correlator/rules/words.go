@@ -133,5 +133,5 @@ func telling(e *correlator.Event) bool {
 	if e.Failed() || hinted(e) != nil {
 		return true
 	}
-	return readingOf(e).themes&(1<<themeRead) != 0
+	return on(e, themeRead)
 }
