@@ -244,7 +244,38 @@ func persistentTroubles(c *Case) []*Trouble {
 			out = append(out, t)
 		}
 	}
+	if t := givenUp(c); t != nil && len(out) == 0 {
+		out = append(out, t)
+	}
 	return out
+}
+
+// givenUp is the trouble of an allocation that has not moved since one service told errors of it, in whatever words, and for long: nil
+// where something moved, or where it has what was asked for.
+func givenUp(c *Case) *Trouble {
+	state, _, ok := c.Lifecycle.State()
+	if !ok || terminal(state) {
+		return nil
+	}
+	moved := int64(0)
+	for _, e := range c.Events {
+		if e.Moves() {
+			moved = max(moved, e.At)
+		}
+	}
+	by := map[string][]*Event{}
+	for _, e := range c.lookup(indexKey{what: failing}).own {
+		if e.At < moved || e.IsEvent() || e.Severity < severityError || e.Own(identity.Allocation) == "" || c.expected(e) || hungUp(e) {
+			continue
+		}
+		by[e.Service] = append(by[e.Service], e)
+		list := by[e.Service]
+		if last := list[len(list)-1]; len(list) > 1 && last.At-list[0].At >= int64(5*time.Minute) {
+			return &Trouble{Kind: RequestTrouble, From: list[0].At, At: last.EndAt(), Cites: distinct(list[0], last),
+				What: fmt.Sprintf("%s told %d errors in %s, and nothing moved since", e.Service, len(list), time.Duration(last.At-list[0].At).Round(time.Second))}
+		}
+	}
+	return nil
 }
 
 // servedAfter says whether the same call was answered well by the same service after a failure.
@@ -272,8 +303,12 @@ func someOf(events []*Event, n int) []*Event {
 
 // complains says whether a record tells that something which was asked for was not given: an error, or a refusal.
 func complains(e *Event) bool {
-	return e.Severity >= severityError || e.Status == "error" || e.HTTP.Status >= 400 || e.GRPCFailed()
+	return e.Severity >= severityError || e.Status == "error" || e.HTTP.Status >= 400 || e.GRPCFailed() ||
+		e.Severity >= severityWarn && slices.ContainsFunc(notGiven, func(words string) bool { return strings.Contains(e.Text, words) })
 }
+
+// notGiven are the words by which a warning (a Kubernetes event has no other severity) tells that something was asked for in vain.
+var notGiven = []string{"failed to ", "failed: ", "denied", "forbidden", "unable to ", "could not ", "cannot ", "can't ", "error: "}
 
 // pattern is a text without what differs from one time to the next: its numbers and identifiers.
 func pattern(text string) string {
