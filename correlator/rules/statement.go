@@ -52,6 +52,9 @@ var ofItself = needles.Of(
 	"cannot be processed", "stall", "slowness", "being killed", "pool exhausted", "out of memory", "poison", "errno", "oserror", "ioerror", "violat", "inconsistent", "conflict",
 )
 
+// brokenOff are the words of a connection that somebody else ended or never took: whoever says so and names nobody speaks of one he does not name.
+var brokenOff = needles.Of("reset by peer", "broken pipe", "connection refused", "connection timed out", "connection aborted", "connection was aborted", "forcibly closed", "unexpected eof")
+
 // drivers are the names by which a program speaks of whom it calls: client libraries and protocols.
 var drivers = []struct {
 	word, layer string
@@ -128,7 +131,7 @@ func state(c *correlator.Case, e *correlator.Event) statement {
 	}
 	s.about = callee(c, e)
 	s.echo = !servedItself(e) && (wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer ||
-		!ofItself.Any(e.Text) && e.Severity < severityFatal && !ofLeaf(e) || ofAChild(e) || givenUp.Any(e.Text) || answeredWords.MatchString(e.Text))
+		!ofItself.Any(e.Text) && e.Severity < severityFatal && !ofLeaf(e) || ofAChild(e) || givenUp.Any(e.Text) || s.about == "" && brokenOff.Any(e.Text) || answeredWords.MatchString(e.Text))
 	return s
 }
 
