@@ -96,9 +96,15 @@ func move(t *rapid.T, of, from, to string) error {
 // Whatever is asked of whichever table: what is not in it is refused as illegal, what is in it goes through
 // or is refused for a reason that its guard names, and the refusal says who was to go where.
 func TestOnlyWhatIsInATableIsAllowed(t *testing.T) {
-	allowed := map[string]int{}
+	for _, m := range lifecycle.StateMachines() {
+		t.Run(m.Of, func(t *testing.T) { onlyWhatIsInTheTable(t, m) })
+	}
+}
+
+func onlyWhatIsInTheTable(t *testing.T, m lifecycle.StateMachine) {
+	t.Helper()
+	allowed := 0
 	rapid.Check(t, func(t *rapid.T) {
-		m := rapid.SampledFrom(lifecycle.StateMachines()).Draw(t, "state machine")
 		states := []string{"", "nonsense"}
 		for _, l := range m.Lines {
 			states = append(states, l.To)
@@ -124,11 +130,11 @@ func TestOnlyWhatIsInATableIsAllowed(t *testing.T) {
 		case len(lines) == 1 && r != nil && !slices.Contains(lines[0].Refusals, r.Reason):
 			t.Fatalf("%s from %q to %s is refused for %s, which its guard does not name", m.Of, from, to, r.Reason)
 		case err == nil:
-			allowed[m.Of]++
+			allowed++
 		}
 	})
-	if len(allowed) != len(lifecycle.StateMachines()) {
-		t.Errorf("moves were allowed of %v only", allowed)
+	if allowed == 0 {
+		t.Error("no move was allowed")
 	}
 }
 
