@@ -1,6 +1,7 @@
 package correlator
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,6 +25,33 @@ func projectionKeyOf(e *Event) projectionKey {
 	return l
 }
 
+// look is what a view showed once.
+type look struct {
+	key   projectionKey
+	event *Event
+	shown string
+}
+
+// looks lists, in order, what views showed of the allocation: by events of projections, and by the lines of views that say which state
+// they answered with.
+func (c *Case) looks() (out []look) {
+	for _, e := range c.lookup(indexKey{namedEvent, "", semconv.EventProjection}).own {
+		out = append(out, look{projectionKeyOf(e), e, e.Attr(semconv.Value)})
+	}
+	for _, e := range c.lookup(indexKey{ofLayer, semconv.LayerProjection, ""}).own {
+		if e.IsEvent() || e.Allocation != c.ID || !strings.Contains(e.Text, "state") {
+			continue
+		}
+		if m := toldState.FindStringSubmatch(e.Text); m != nil {
+			out = append(out, look{projectionKey{projection: e.Service, field: fieldState}, e, m[1]})
+		}
+	}
+	return out
+}
+
+// toldState finds the state that a view says it answered with.
+var toldState = regexp.MustCompile(`\bstate["']?\s?[=:]\s?["']?([a-z_]+)`)
+
 // The fields of a view that can be compared with a truth.
 const (
 	fieldState    = "state"
@@ -36,22 +64,20 @@ const (
 // drifts lists the views whose newest look showed something else than the truth had been for longer
 // than the view's grace. A value that the profile does not map is shown, never compared.
 func drifts(c *Case) (out []Drift, looks []projectionKey) {
-	newest := map[projectionKey]*Event{}
+	newest := map[projectionKey]look{}
 	var keys []projectionKey
-	for _, e := range c.lookup(indexKey{namedEvent, "", semconv.EventProjection}).own {
-		k := projectionKeyOf(e)
-		if newest[k] == nil {
-			keys = append(keys, k)
+	for _, l := range c.looks() {
+		if _, known := newest[l.key]; !known {
+			keys = append(keys, l.key)
 		}
-		newest[k] = e
+		newest[l.key] = l
 	}
 	slices.SortFunc(keys, func(a, b projectionKey) int {
 		return strings.Compare(a.projection+"\x00"+a.field+"\x00"+a.about, b.projection+"\x00"+b.field+"\x00"+b.about)
 	})
 	out = []Drift{}
 	for _, k := range keys {
-		e := newest[k]
-		shown := e.Attr(semconv.Value)
+		e, shown := newest[k].event, newest[k].shown
 		truth, since, wrong := c.shownWrongly(k, shown, e, e.At)
 		if !wrong || e.At-since <= int64(c.Profile.Grace(k.projection)) {
 			continue
@@ -144,9 +170,9 @@ func (j *judgement) driftFault(drifted []projectionKey) {
 	}
 	for i, d := range j.v.Drift {
 		var looks []*Event
-		for _, e := range j.c.lookup(indexKey{namedEvent, "", semconv.EventProjection}).own {
-			if projectionKeyOf(e) == drifted[i] && e.At >= int64(d.Since) {
-				looks = append(looks, e)
+		for _, l := range j.c.looks() {
+			if l.key == drifted[i] && l.event.At >= int64(d.Since) {
+				looks = append(looks, l.event)
 			}
 		}
 		if len(looks) == 0 {

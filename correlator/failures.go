@@ -224,10 +224,13 @@ func (c *Case) Beside(t *Trouble, telling func(*Event) bool) []*Event {
 	}
 	var out []*Event
 	from, to := t.From-besideTime, t.At+skew
-	for _, e := range c.telling[firstAt(c.telling, t.From-bootBefore):firstAt(c.telling, to+1)] {
-		if c.near(e, t) && (e.At >= from || e.Node != "" && e.Layer == semconv.LayerNode) {
+	for _, e := range c.telling[firstAt(c.telling, t.From-throughout):firstAt(c.telling, to+1)] {
+		if c.near(e, t) && (e.At >= from || e.Node != "" && e.Layer == semconv.LayerNode && e.At >= t.From-bootBefore || c.saidAgain(e) > t.From) {
 			out = append(out, e)
 		}
+	}
+	if t.Kind == OverdueTrouble && t.Cleared == 0 {
+		out = append(out, c.goesOn(out, to)...)
 	}
 	if late := c.mistimed(t); len(late) > 0 {
 		out = append(out, late...)
@@ -239,6 +242,43 @@ func (c *Case) Beside(t *Trouble, telling func(*Event) bool) []*Event {
 	}
 	c.beside[t] = out
 	return out
+}
+
+// goesOn are the later records, after a time, in which somebody goes on saying what he said before: of a step that still stands.
+func (c *Case) goesOn(said []*Event, after int64) (out []*Event) {
+	before := map[string]bool{}
+	for _, e := range said {
+		if c.saidAgain(e) > after {
+			before[e.Service+" "+pattern(e.Text)] = true
+		}
+	}
+	if len(before) == 0 {
+		return nil
+	}
+	for _, e := range c.telling[firstAt(c.telling, after+1):] {
+		if e.Allocation == "" && before[e.Service+" "+pattern(e.Text)] {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// throughout is how long before a step began something may have been said first that was said again while it lasted.
+const throughout = bootBefore
+
+// saidAgain is when a service said the same for the last time.
+func (c *Case) saidAgain(e *Event) int64 {
+	type key struct{}
+	said := c.Memo(key{}, func() any {
+		last := map[string]int64{}
+		for _, e := range c.telling {
+			if e.Allocation == "" {
+				last[e.Service+" "+pattern(e.Text)] = e.At
+			}
+		}
+		return last
+	}).(map[string]int64)
+	return said[e.Service+" "+pattern(e.Text)]
 }
 
 // mistimed are the plain records of the allocation's nodes that were seen around a trouble and are stamped with quite another

@@ -129,12 +129,16 @@ func readLifecycle(events, audits []*Event) Lifecycle {
 	l := Lifecycle{}
 	runs := map[string]*Run{}
 	tasks := map[string]*Attempt{}
+	var told *Event
 	for _, e := range events {
 		if e.Node != "" && !slices.Contains(l.Nodes, e.Node) && (e.Own(identity.Task) != "" || e.Is(semconv.EventNodeAssigned)) {
 			l.Nodes = append(l.Nodes, e.Node)
 		}
-		if l.Cancel == nil && asksForEnd(e) {
+		switch {
+		case l.Cancel == nil && asksForEnd(e):
 			l.Cancel = e
+		case told == nil && saysEnd(e):
+			told = e
 		}
 		if manualNodeAction(e) {
 			l.ManualActions = append(l.ManualActions, e)
@@ -181,6 +185,9 @@ func readLifecycle(events, audits []*Event) Lifecycle {
 		case semconv.EventTaskState:
 			l.task(tasks, e)
 		}
+	}
+	if l.Cancel == nil {
+		l.Cancel = told // nobody wrote it down better
 	}
 	for _, e := range audits {
 		if manualNodeAction(e) && slices.Contains(l.Nodes, e.Node) {
@@ -267,6 +274,15 @@ func asksForEnd(e *Event) bool {
 		return e.To() == semconv.Canceling
 	}
 	return false
+}
+
+// saysEnd says whether a plain record tells, in its own words, that a user ended it.
+func saysEnd(e *Event) bool {
+	if e.IsEvent() || e.Own(identity.Allocation) == "" {
+		return false
+	}
+	return (e.Layer == semconv.LayerClient || e.Attr(semconv.ActorType) == "user") && holdsAny(e.Text, "interrupt received", "--cancel", "keyboardinterrupt", "^c") ||
+		holdsAny(e.Text, "cancel") && holdsAny(e.Text, "canceled by user", "cancelled by user", "canceled by the user", "cancelled by the user", "canceled on user request", "cancelled on user request")
 }
 
 // terminal says whether an allocation in this state owes nothing any more.

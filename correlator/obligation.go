@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -34,6 +35,7 @@ type Obligation struct {
 	Learnt   bool
 	Cites    []*Event // what opened it
 	Attempt  *Attempt // of a task
+	Provider string   // of a job
 }
 
 // Budget is how long the step may take.
@@ -51,12 +53,27 @@ func (c *Case) SeenAfter(o *Obligation) *Event {
 	case o.Attempt != nil && o.Attempt.Node != "":
 		return c.aliveOn(o.Owes, o.Attempt.Node, o.Deadline+1, c.Now)
 	}
-	return c.AliveBetween(o.Owes, o.Deadline+1, c.Now)
+	e := c.AliveBetween(o.Owes, o.Deadline+1, c.Now)
+	if e != nil && elsewhere(e, o.Provider) {
+		return nil
+	}
+	return e
+}
+
+// Elsewhere says whether a sign of life is that of another provider than the one that runs the job which is owed.
+func (t *Trouble) Elsewhere(e *Event) bool { return elsewhere(e, t.Provider) }
+
+// elsewhere says whether a sign of life is that of a provider that does not run the job: one that events trigger and one that runs
+// playbooks are two systems (docs/domain.md).
+func elsewhere(e *Event, provider string) bool {
+	const eventDriven = "eda"
+	mine, theirs := strings.EqualFold(provider, eventDriven), strings.Contains(strings.ToLower(e.Service+" "+e.Attr(semconv.Component)), eventDriven)
+	return e.Own(identity.Allocation) == "" && mine && !theirs
 }
 
 // trouble is an obligation that was not met in time.
 func (o *Obligation) trouble() *Trouble {
-	t := &Trouble{Kind: OverdueTrouble, From: o.Since, At: o.Deadline, Owes: o.Owes, What: o.What, Cites: o.Cites}
+	t := &Trouble{Kind: OverdueTrouble, From: o.Since, At: o.Deadline, Owes: o.Owes, What: o.What, Cites: o.Cites, Provider: o.Provider}
 	if o.Attempt != nil {
 		t.Node, t.Instance, t.Attempt = o.Attempt.Node, o.Attempt.Instance, o.Attempt
 	}
@@ -156,7 +173,7 @@ func (c *Case) owesEnd(out []*Obligation, j *Run) []*Obligation {
 			Since: end.At, Deadline: end.At + int64(b.Cancel), Cites: append([]*Event{end}, j.events()...),
 		})
 	}
-	o := &Obligation{Step: stepOf(stepJob, j.Operation), What: what, Owes: semconv.LayerProvider, Since: j.Changes[0].At, Cites: j.events()}
+	o := &Obligation{Step: stepOf(stepJob, j.Operation), What: what, Owes: semconv.LayerProvider, Since: j.Changes[0].At, Cites: j.events(), Provider: last.Event.Attr(semconv.Provider)}
 	budget := b.Provider
 	if by, ok := learnt(c.Durations, o.Step); ok && !strings.EqualFold(last.To, "unknown") {
 		budget, o.Learnt = by, true

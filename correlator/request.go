@@ -3,6 +3,7 @@ package correlator
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -61,7 +62,7 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 		case tellsOfRequest(end):
 			c.widen(t, k.failed)
 			requests = append(requests, t)
-		case !terminal(state) || state == semconv.Active && c.failuresAround(end.At) > 1: // whoever has what he asked for complains of his own affairs
+		case !terminal(state) || state == semconv.Active && (c.failuresAround(end.At) > 1 || answered.MatchString(end.Text)): // whoever has what he asked for complains of his own affairs
 			t.From, t.Complaint = c.Events[0].At, true // it may be about anything that went before
 			if at := c.Lifecycle.activeAfter(end.At); at != 0 {
 				t.Cleared = at // he gave up waiting, and got it all the same
@@ -94,6 +95,9 @@ func (c *Case) failuresAround(at int64) int { return len(c.ownFailures().around(
 func tellsOfRequest(e *Event) bool {
 	return e.HTTP.Method != "" || e.HTTP.Status != 0 || e.SpanKind == "client" || e.GRPCFailed()
 }
+
+// answered finds the status of a server's failure as clients word it: it is no affair of the client's own.
+var answered = regexp.MustCompile(`\b50[0234][ :]+(?:internal server error|bad gateway|service unavailable|gateway time-?out)|\b(?:status|code|error|http)[ :=]+50[0234]\b`)
 
 // isUserCall says whether a record tells of a request made by a client, by the one who made it. The
 // lines of proxies and services on its way are evidence, not trouble of their own.
@@ -208,7 +212,7 @@ func persistentTroubles(c *Case) []*Trouble {
 	groups := map[string]*same{}
 	var keys []string
 	for _, e := range c.lookup(indexKey{what: failing}).own {
-		if e.IsEvent() && isLifecycle(e.Name) || e.Own(identity.Task) != "" || !complains(e) || c.expected(e) || hungUp(e) {
+		if e.IsEvent() && isLifecycle(e.Name) || e.Own(identity.Task) != "" || !c.complains(e) || c.expected(e) || hungUp(e) {
 			continue
 		}
 		if e.Own(identity.Allocation) == "" && !tellsOfRequest(e) && e.Layer != semconv.LayerClient {
@@ -230,7 +234,8 @@ func persistentTroubles(c *Case) []*Trouble {
 		if !terminal(state) {
 			times, lasts = persistsAtWork, persistsAtWorkMs
 		}
-		if len(failed) < times || last.At-first.At < lasts || c.servedAfter(last) {
+		served := c.servedAfter(last)
+		if len(failed) < times || last.At-first.At < lasts || served != nil && (state != semconv.Active || first.Layer == semconv.LayerWorkflow) {
 			continue
 		}
 		if state == semconv.Released || state == semconv.Canceled {
@@ -239,6 +244,10 @@ func persistentTroubles(c *Case) []*Trouble {
 		t := &Trouble{
 			Kind: RequestTrouble, From: first.At, At: last.EndAt(), Call: strings.TrimSpace(callKey(last)), Cites: someOf(failed, times+1), Node: first.Node, Instance: first.NodeInstance,
 			What: fmt.Sprintf("%s failed %d times in %s", callNamed(last), len(failed), time.Duration(last.At-first.At).Round(time.Second)),
+		}
+		if served != nil {
+			t.Cleared = served.EndAt()
+			t.At = max(t.At, t.Cleared-1)
 		}
 		if !slices.ContainsFunc(out, func(o *Trouble) bool { return o.From <= t.At && t.From <= o.At }) {
 			out = append(out, t)
@@ -278,15 +287,15 @@ func givenUp(c *Case) *Trouble {
 	return nil
 }
 
-// servedAfter says whether the same call was answered well by the same service after a failure.
-func (c *Case) servedAfter(failed *Event) bool {
+// servedAfter is the same call, answered well by the same service after a failure, nil where it was not.
+func (c *Case) servedAfter(failed *Event) *Event {
 	key := callKey(failed)
 	for _, e := range c.Events {
 		if e.At > failed.At && e.Service == failed.Service && e.HTTP.Status > 0 && e.HTTP.Status < 400 && callKey(e) == key {
-			return true
+			return e
 		}
 	}
-	return false
+	return nil
 }
 
 // someOf gives the first and the last of a list, and so many in all, evenly from between.
@@ -302,13 +311,13 @@ func someOf(events []*Event, n int) []*Event {
 }
 
 // complains says whether a record tells that something which was asked for was not given: an error, or a refusal.
-func complains(e *Event) bool {
+func (c *Case) complains(e *Event) bool {
 	return e.Severity >= severityError || e.Status == "error" || e.HTTP.Status >= 400 || e.GRPCFailed() ||
-		e.Severity >= severityWarn && slices.ContainsFunc(notGiven, func(words string) bool { return strings.Contains(e.Text, words) })
+		e.Severity >= severityWarn && !c.Profile.FirstFailure() && slices.ContainsFunc(notGiven, func(words string) bool { return strings.Contains(e.Text, words) })
 }
 
 // notGiven are the words by which a warning (a Kubernetes event has no other severity) tells that something was asked for in vain.
-var notGiven = []string{"failed to ", "failed: ", "denied", "forbidden", "unable to ", "could not ", "cannot ", "can't ", "error: "}
+var notGiven = []string{"failed to ", "failed: ", "denied", "forbidden", "unable to ", "could not ", "cannot ", "can't ", "error: ", "refused", "rejected", "timed out", "no confirm", " fault: ", "not found"}
 
 // pattern is a text without what differs from one time to the next: its numbers and identifiers.
 func pattern(text string) string {

@@ -20,6 +20,7 @@ type Trouble struct {
 	Owes     string   // the layer that owed the step, "" where that is not known
 	Node     string   // the node that it happened on, "" where it was none
 	Instance string
+	Provider string   // that runs the job that is owed, "" where none is
 	Attempt  *Attempt // of a task
 	Call     string   // of a request: what was asked
 	Cleared  int64    // the first success of the same, 0 while there is none
@@ -136,24 +137,6 @@ func taskTroubles(c *Case) []*Trouble {
 	return out
 }
 
-// claimedLate is a task that waited for its claim for much longer than it may, nil where it did not: the deadline was missed, even
-// if it was taken in the end.
-func (c *Case) claimedLate(a *Attempt) *Trouble {
-	budget := int64(c.Profile.Budgets().TaskClaim)
-	if a.Queued == nil || a.Taken == nil || budget == 0 || a.Taken.At-a.Queued.At <= muchLonger*budget {
-		return nil
-	}
-	waiting := *a
-	waiting.Taken, waiting.Over, waiting.Signs = nil, nil, nil
-	return &Trouble{
-		Kind: OverdueTrouble, From: a.Queued.At, At: a.Taken.At - 1, Owes: semconv.LayerNodeAgent, Node: a.Node, Instance: a.Instance, Attempt: &waiting, Cleared: a.Taken.At,
-		What: join("task", a.Task, parenthesis(a.Type), "was claimed only after", time.Duration(a.Taken.At-a.Queued.At).Round(time.Second).String()), Cites: distinct(a.Queued, a.Taken),
-	}
-}
-
-// muchLonger is how many times its budget a claim may take before its lateness is trouble of its own.
-const muchLonger = 4
-
 // laterSuccess gives for every attempt the next one after it that succeeded at the same task, or at one of its
 // type; -1 where there is none.
 func laterSuccess(tasks []*Attempt) []int {
@@ -204,6 +187,10 @@ func jobTroubles(c *Case) []*Trouble {
 func outboxTroubles(c *Case) []*Trouble {
 	var out []*Trouble
 	for _, o := range c.Lifecycle.Outbox {
+		if t := c.publishedLate(o); t != nil {
+			out = append(out, t)
+			continue
+		}
 		for _, change := range o.Changes {
 			if change.To != semconv.Dead && change.To != semconv.Failed {
 				continue
@@ -286,46 +273,6 @@ func stateTroubles(c *Case) []*Trouble {
 		out = append(out, t)
 	}
 	return out
-}
-
-// movedLate is a state that lasted much longer than it may and was left in the end, nil where it was not.
-func (c *Case) movedLate(i int) *Trouble {
-	if i+1 >= len(c.Lifecycle.States) {
-		return nil
-	}
-	s, next := c.Lifecycle.States[i], c.Lifecycle.States[i+1]
-	budget := int64(c.Profile.Budgets().States[s.To])
-	took, told := next.At-s.At, []*Event(nil)
-	switch {
-	case budget == 0 || took <= budget || c.canceledBefore(next.At) || next.To == semconv.Failed || next.To == semconv.ReleaseFailed:
-		return nil
-	case (s.To == semconv.Requested || s.To == semconv.Reserved) && took > muchLonger*budget:
-	case s.To != semconv.Active:
-		if told = c.keptFrom(s.At, next.At); len(told) == 0 {
-			return nil // others' work takes its time
-		}
-	default:
-		return nil
-	}
-	return &Trouble{
-		Kind: OverdueTrouble, From: s.At, At: next.At - 1, Cleared: next.At, Cites: distinct(append([]*Event{s.Event, next.Event}, told...)...),
-		What: "the allocation stayed " + s.To + " for " + time.Duration(next.At-s.At).Round(time.Second).String(),
-	}
-}
-
-// keptFrom is how whoever moves an allocation told that he could not, again and again, while it stood still: then it was late for a
-// reason, and not only slow. Empty where he did not.
-func (c *Case) keptFrom(from, to int64) []*Event {
-	var told []*Event
-	for _, e := range c.ownFailures().around(from, to) {
-		if !e.IsEvent() && e.Layer == semconv.LayerWorkflow && e.Severity >= severityError {
-			told = append(told, e)
-		}
-	}
-	if len(told) < persistsAtWork-1 || told[len(told)-1].At-told[0].At < (to-from)/4 {
-		return nil
-	}
-	return someOf(told, persistsAtWork)
 }
 
 // Troubles lists what went wrong, in order of time.

@@ -93,6 +93,9 @@ func (w *WorkingSet) Invalidated() Invalidation {
 // contextMargin is how long before and after an allocation's own records others may be cited.
 const contextMargin = int64(10 * time.Minute)
 
+// complaintMargin is how long before them a complaint may be cited that was repeated since.
+const complaintMargin = int64(30 * time.Minute)
+
 // changeMargin is how long before them a rollout may be cited: what it broke may be asked for late.
 const changeMargin = int64(3 * time.Hour)
 
@@ -118,7 +121,9 @@ func (w *WorkingSet) around(own []*correlator.Event) []*correlator.Event {
 		}
 	}
 	before := func(e *correlator.Event) bool { return e.At >= from-changeMargin && e.At <= to }
-	add(w.context, func(e *correlator.Event) bool { return e.Is(semconv.EventDeploy) && before(e) })
+	add(w.context, func(e *correlator.Event) bool {
+		return e.Is(semconv.EventDeploy) && before(e) || !e.IsEvent() && e.At >= from+contextMargin-complaintMargin && e.At <= to
+	})
 	for n := range nodes {
 		// It may have been broken before it was given away, and its clock may be wrong by years.
 		add(w.nodeLines[n], func(e *correlator.Event) bool {

@@ -57,6 +57,7 @@ var groups = []struct {
 	{hop, "answered with a failure by one hop alone"},
 	{handoff, "accepted, by the last hop that is proven to have it, and not answered"},
 	{stalled, "sent, and accepted after it was given up"},
+	{overslept, "sent, and given up long after the asker's own limit"},
 	{answer, "answered, and the answer lost or not awaited"},
 	{patient, "at work, and given up by who waited"},
 	{poll, "sent and not accepted, though it was asked for or no longer asked for"},

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -66,11 +67,14 @@ var callersOwn = []string{"idempotency_key_reuse", "idempotency key", "idempoten
 // callersFault are the statuses of an API for what the caller sends: its form, or a precondition of its own (RFC 9110, 15.5; RFC 6585, 3).
 var callersFault = []int{http.StatusBadRequest, http.StatusPreconditionFailed, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusPreconditionRequired}
 
+// badRequest finds 400 as programs word it.
+var badRequest = regexp.MustCompile(`--> 400 |\b400 bad[ _]request|unexpected response - 400|\bstatus(?: code)?[:= ]+400\b`)
+
 // malformed needs the API's own refusal of the form, more than once, and the same service's yes to somebody else.
 func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller}
 	for _, e := range c.Failures(t) {
-		if slices.Contains(callersFault, e.HTTP.Status) {
+		if slices.Contains(callersFault, e.HTTP.Status) || e.HTTP.Status == 0 && strings.Contains(e.Text, "400") && badRequest.MatchString(e.Text) {
 			ev.Records = append(ev.Records, e)
 		}
 	}
@@ -79,11 +83,22 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 			ev.Records = append(ev.Records, e)
 		}
 	}
-	byAPI := slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer == semconv.LayerAPI })
+	byAPI := slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
+		return e.Layer == semconv.LayerAPI || e.Layer == semconv.LayerProvider && t.Kind != correlator.JobTrouble
+	})
+	byCaller := false // it is the user's own program that works for the step that failed
+	if t.Kind == correlator.WorkflowTrouble || t.Kind == correlator.StateTrouble {
+		for _, e := range c.Events {
+			if e.At >= t.From && e.At <= t.At && e.Layer == semconv.LayerClient && badRequest.MatchString(e.Text) {
+				byCaller = true
+				ev.Records = append(ev.Records, e)
+			}
+		}
+	}
 	ailing := slices.ContainsFunc(c.Beside(t, telling), func(e *correlator.Event) bool { // it may call its own trouble the caller's
 		return e.Party() == semconv.LayerAPI && e.Failed() && e.HTTP.Status == 0 && (hinted(e) != nil || callee(c, e) != "")
 	})
-	if t.Kind != correlator.RequestTrouble || len(ev.Records) < 2 || !byAPI || ailing {
+	if t.Kind != correlator.RequestTrouble && !byCaller || len(ev.Records) < 2 || !byAPI || ailing {
 		return nil
 	}
 	slices.SortStableFunc(ev.Records, correlator.CompareEvents)

@@ -114,6 +114,10 @@ func hasRoom(e *correlator.Event) bool {
 
 // ownPool looks whose pool is empty: where the database reports room, it is that of whoever complains.
 func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
+	if slices.ContainsFunc(ev.Records, sleptThrough) {
+		ev.Records = nil // who waited did not run: what it says of others is old
+		return ev
+	}
 	if ev.Layer != semconv.LayerDB || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Party() == semconv.LayerDB }) {
 		return ev
 	}

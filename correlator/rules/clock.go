@@ -3,6 +3,8 @@ package rules
 import (
 	"math"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -50,6 +52,11 @@ func upper(s string) string {
 	return string(b)
 }
 
+// saysOwnClock says whether a refusal tells the signer's time and the judge's (AWS: "Signature expired: T is now earlier than T").
+func saysOwnClock(e *correlator.Event) bool {
+	return strings.Contains(e.Text, "is now earlier than") || strings.Contains(e.Text, "is still later than")
+}
+
 // byItsClock makes what was refused for its time the node's matter where the node's own records are stamped with another time than
 // they were seen at; else nobody knows which of two clocks is wrong.
 func byItsClock(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
@@ -61,6 +68,10 @@ func byItsClock(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidenc
 		}
 	})
 	if off == nil {
+		if i := slices.IndexFunc(ev.Records, saysOwnClock); i >= 0 {
+			ev.Weight, ev.Certain = correlator.Specific, false // whoever refused it tells both times
+			return ev
+		}
 		ev.Weight, ev.Certain = correlator.Generic, false
 		return ev
 	}

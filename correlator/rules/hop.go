@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -53,6 +54,11 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		}
 		if layer == semconv.LayerAPI && muteAPI(c, t, records) {
 			return nil
+		}
+		if layer == semconv.LayerWorkflow && !slices.ContainsFunc(records, func(e *correlator.Event) bool {
+			return e.HTTP.Status != 0 || e.Signal == record.Span || !stated(c, e).echo
+		}) {
+			return nil // it tells what it asked for in vain
 		}
 		if layer == semconv.LayerIngress && slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.HTTP.Upstream != "" }) {
 			return nil // it passes on what its back end did

@@ -24,6 +24,7 @@ func overdue() []correlator.Rule {
 			var signs, others []*correlator.Event
 			c.EachIn(t.Owes, t.From-int64(10*time.Minute), c.Now, func(e *correlator.Event) {
 				switch {
+				case t.Elsewhere(e):
 				case e.At > t.At:
 					if t.Node == "" || correlator.Names(e, t.Node) || e.Is(semconv.EventHeartbeat) {
 						if correlator.EveryReaderHas(e) {
@@ -41,8 +42,8 @@ func overdue() []correlator.Rule {
 				sign, signs = others[len(others)-1], others
 			}
 			if sign == nil && t.Node == "" { // what it did for others tells, too
-				if sign = c.AliveBetween(t.Owes, t.At+1, c.Now); sign != nil {
-					signs = append(signs, sign)
+				if e := c.AliveBetween(t.Owes, t.At+1, c.Now); e != nil && !t.Elsewhere(e) {
+					sign, signs = e, append(signs, e)
 				}
 			}
 			if sign == nil {
@@ -86,7 +87,8 @@ func handedOn(c *correlator.Case, t *correlator.Trouble) bool {
 		if e.At >= t.From && !e.IsEvent() && behind && e.Text != "" {
 			return true
 		}
-		if e.At >= t.From && !e.IsEvent() && e.Party() == semconv.LayerWorkflow && strings.Contains(e.Text, "waiting for ") && !holds(e.Text, []string{"lock", "mutex", "leader", "lease", "semaphore"}) {
+		waits := strings.Contains(e.Text, "waiting for ") && !holds(e.Text, []string{"lock", "mutex", "leader", "lease", "semaphore"})
+		if e.At >= t.From && !e.IsEvent() && e.Party() == semconv.LayerWorkflow && (waits || e.Severity >= 13 && strings.Contains(e.Text, "no confirm")) {
 			return true
 		}
 	}

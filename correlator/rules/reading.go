@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // failed are the words by which a line of any severity tells of a failure.
@@ -135,8 +136,17 @@ func (s *signature) matches(e *correlator.Event, line string) int {
 // maySpeak says whether the words count from who says them: by the emitter's layer, or by that of the component which
 // a watcher speaks of.
 func (s *signature) maySpeak(e *correlator.Event) bool {
-	return len(s.Emitter) == 0 || slices.Contains(s.Emitter, e.Party())
+	return len(s.Emitter) == 0 || slices.Contains(s.Emitter, e.Party()) || slices.ContainsFunc(s.Emitter, func(layer string) bool { return quotes(e, layer) })
 }
+
+// libraries are the prefixes with which client libraries repeat the words of the server that they talk to (lib/pq, pgx, asyncpg, psycopg, JDBC,
+// go-sql-driver, redis clients, mongo drivers).
+var libraries = map[string][]string{
+	semconv.LayerDB: {"pq: ", "pgx: ", "asyncpg.", "psycopg", "pg::", "org.postgresql", "psqlexception", "npgsql", "sqlstate", "error 1290 (", "pymysql", "mysql2::error", "redisclient::", "redis.exceptions", "readonly you can't", "mongoservererror", "mongoexception", "etcdserver: "},
+}
+
+// quotes says whether a record repeats what a server of a layer said, through the library by which it talks to it.
+func quotes(e *correlator.Event, layer string) bool { return holds(e.Text, libraries[layer]) }
 
 // wrapper says whether a record only repeats that something failed further on.
 func wrapper(e *correlator.Event) bool {

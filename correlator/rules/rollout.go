@@ -51,12 +51,17 @@ func bornBroken(c *correlator.Case, ev correlator.Evidence) correlator.Evidence 
 	if change == nil {
 		return ev
 	}
-	ran := false
-	c.EachIn(ev.Layer, change.At+int64(30*time.Second), c.Now, func(e *correlator.Event) { ran = ran || e.IsEvent() })
+	ran, until := false, c.Now
+	c.EachEvent(semconv.EventDeploy, change.At+1, c.Now, func(e *correlator.Event) {
+		if e.Attr(semconv.Component) == change.Attr(semconv.Component) {
+			until = min(until, e.At)
+		}
+	})
+	c.EachIn(ev.Layer, change.At+int64(30*time.Second), until, func(e *correlator.Event) { ran = ran || e.IsEvent() })
 	if ran {
 		return ev
 	}
-	ev.Summary += ", since the rollout of " + what(change) + ", and has not run since"
+	ev.Summary += ", since the rollout of " + what(change) + ", and did not run with it"
 	ev.Rule, ev.Layer, ev.Mechanism = "deploy.broken", semconv.LayerDeploy, "broken"
 	ev.Records = append([]*correlator.Event{change}, ev.Records...)
 	ev.NextCheck, ev.SafeAction = "what that rollout changed", "roll it back"

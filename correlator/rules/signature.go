@@ -260,6 +260,11 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		if slices.ContainsFunc(told.all(), ofOwnLimit) {
 			return nil // the machine has memory: a process came to the limit that it was given
 		}
+	case "node.disk_full":
+		ev = ofOwnStorage(ev)
+	case "db.privilege":
+		ev.Mechanism = s.Mechanism
+		ev = byRollout(c, ev, "migration", "migration", "schema", "grant", "database")
 	case "db.role", "db.not_primary":
 		if gaveUpFor(c, t, semconv.LayerDB) {
 			return nil
@@ -303,8 +308,14 @@ func conclusive(e *correlator.Event) bool {
 		holds(e.Text, []string{"://", "cn=", "subject", "issuer", "handshak", "dial", "peer", "client", "server", "upstream", "connect", "remote error", "not_after", "notafter", "expires"})
 }
 
+// lasting are the words of a state that goes on until somebody tells its end.
+var lasting = []string{"until this", "until it is", "alarm set", "is now read-only", "set to read-only", "marked read-only", "enabled (user request", "entering hibernate", "entered standby", "is now disabled", "has been disabled", "is cordoned", "is quarantined", "has been suspended", "is paused"}
+
 // overBefore says whether what was said beside a step that still stands was over long before: it does not keep it.
 func overBefore(t *correlator.Trouble, records []*correlator.Event) bool {
+	if holds(records[len(records)-1].Text, lasting) {
+		return false
+	}
 	last, rest := int64(math.MinInt64), int64(10*time.Minute)
 	for i, e := range records {
 		last = max(last, e.EndAt())
@@ -326,6 +337,19 @@ func tookItAlong(c *correlator.Case, t *correlator.Trouble, owner string, record
 		return false
 	}
 	return !slices.ContainsFunc(c.Events, func(e *correlator.Event) bool { return e.At > ended+moment && e.At < t.At && e.Moves() })
+}
+
+// ofOwnStorage makes a full disk that one party tells of, and no machine, that party's own.
+func ofOwnStorage(ev correlator.Evidence) correlator.Evidence {
+	party := ev.Records[0].Party()
+	if party != semconv.LayerProvider || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
+		return e.Party() != party || e.Node != "" || strings.Contains(e.Text, "fatal: [")
+	}) {
+		return ev
+	}
+	ev.Rule, ev.Layer, ev.Mechanism = party+".disk_full", party, "space"
+	ev.Summary = party + " has no room left" + quote(witness(ev.Records))
+	return ev
 }
 
 // ofOwnLimit says whether a kernel ended a process for the limit of its own control group (oom_kill.c, CONSTRAINT_MEMCG).

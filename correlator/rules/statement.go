@@ -26,7 +26,7 @@ var answeredWords = regexp.MustCompile(`\b(?:refused|rejected|answered|returned|
 
 // unusable are the words of a caller whose callee did not do what it should: errno, gRPC and HTTP words of a broken call.
 var unusable = needles.Of(
-	"refused", "timed out", "timeout", "unavailable", "unreachable", "reset by peer", "eof", "broken pipe", "no response", "no reply", "not respond", "unable to connect",
+	"refused", "timed out", "timeout", "unavailable", "unreachable", "reset by peer", "eof", "broken pipe", "no response", "no reply", "no confirm", "not respond", "unable to connect",
 	"failed to connect", "could not connect", "cannot connect", "can't connect", "connection error", "connect to", "unable to reach", "could not reach", "cannot reach",
 	"server error", "internal error", "bad gateway", "gateway time", " 500", " 502", " 503", " 504", "lost connection", "connection lost", "disconnected", "deadline",
 	"operationalerror", "databaseerror", "programmingerror", "internalerror", "server-side error",

@@ -1,0 +1,86 @@
+package correlator
+
+import (
+	"slices"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// What was late and was done in the end: the deadline was missed all the same.
+
+// muchLonger is how many times its budget a claim may take before its lateness is trouble of its own.
+const muchLonger = 4
+
+// claimedLate is a task that waited for its claim for much longer than it may, nil where it did not: the deadline was missed, even
+// if it was taken in the end.
+func (c *Case) claimedLate(a *Attempt) *Trouble {
+	budget := int64(c.Profile.Budgets().TaskClaim)
+	if a.Queued == nil || a.Taken == nil || budget == 0 || a.Taken.At-a.Queued.At <= muchLonger*budget {
+		return nil
+	}
+	waiting := *a
+	waiting.Taken, waiting.Over, waiting.Signs = nil, nil, nil
+	return &Trouble{
+		Kind: OverdueTrouble, From: a.Queued.At, At: a.Taken.At - 1, Owes: semconv.LayerNodeAgent, Node: a.Node, Instance: a.Instance, Attempt: &waiting, Cleared: a.Taken.At,
+		What: join("task", a.Task, parenthesis(a.Type), "was claimed only after", time.Duration(a.Taken.At-a.Queued.At).Round(time.Second).String()), Cites: distinct(a.Queued, a.Taken),
+	}
+}
+
+// publishedLate is a record that nobody published for much longer than that may take, and then somebody did, nil where there is none.
+func (c *Case) publishedLate(o *Run) *Trouble {
+	budget := int64(c.Profile.Budgets().Outbox)
+	first := o.Changes[0]
+	if budget == 0 || first.To != semconv.Pending || slices.ContainsFunc(o.Changes, func(change Change) bool { return change.To != semconv.Pending && change.To != semconv.Published }) {
+		return nil
+	}
+	i := slices.IndexFunc(o.Changes, func(change Change) bool { return change.To == semconv.Published })
+	if i < 0 || o.Changes[i].At-first.At <= muchLonger*budget {
+		return nil
+	}
+	published := o.Changes[i]
+	return &Trouble{
+		Kind: OverdueTrouble, From: first.At, At: published.At - 1, Cleared: published.At, Owes: semconv.LayerOutbox, Cites: distinct(first.Event, published.Event),
+		What: join("outbox record", o.ID, parenthesis(o.Operation), "was published only after", time.Duration(published.At-first.At).Round(time.Second).String()),
+	}
+}
+
+// movedLate is a state that lasted much longer than it may and was left in the end, nil where it was not.
+func (c *Case) movedLate(i int) *Trouble {
+	if i+1 >= len(c.Lifecycle.States) {
+		return nil
+	}
+	s, next := c.Lifecycle.States[i], c.Lifecycle.States[i+1]
+	budget := int64(c.Profile.Budgets().States[s.To])
+	took, told := next.At-s.At, []*Event(nil)
+	switch {
+	case budget == 0 || took <= budget || c.canceledBefore(next.At) || next.To == semconv.Failed || next.To == semconv.ReleaseFailed:
+		return nil
+	case (s.To == semconv.Requested || s.To == semconv.Reserved) && took > muchLonger*budget:
+	case s.To != semconv.Active:
+		if told = c.keptFrom(s.At, next.At); len(told) == 0 {
+			return nil // others' work takes its time
+		}
+	default:
+		return nil
+	}
+	return &Trouble{
+		Kind: OverdueTrouble, From: s.At, At: next.At - 1, Cleared: next.At, Cites: distinct(append([]*Event{s.Event, next.Event}, told...)...),
+		What: "the allocation stayed " + s.To + " for " + time.Duration(next.At-s.At).Round(time.Second).String(),
+	}
+}
+
+// keptFrom is how whoever moves an allocation told that he could not, again and again, while it stood still: then it was late for a
+// reason, and not only slow. Empty where he did not.
+func (c *Case) keptFrom(from, to int64) []*Event {
+	var told []*Event
+	for _, e := range c.ownFailures().around(from, to) {
+		if !e.IsEvent() && e.Layer == semconv.LayerWorkflow && e.Severity >= severityError {
+			told = append(told, e)
+		}
+	}
+	if len(told) < persistsAtWork-1 || told[len(told)-1].At-told[0].At < (to-from)/4 {
+		return nil
+	}
+	return someOf(told, persistsAtWork)
+}
