@@ -114,6 +114,11 @@ func (s *signature) matches(e *correlator.Event, line string) int {
 	for _, words := range s.Any {
 		at = max(at, strings.LastIndex(line, words))
 	}
+	if len(s.Loud) > 0 && e.Failed() {
+		for _, words := range s.Loud {
+			at = max(at, strings.LastIndex(line, words))
+		}
+	}
 	if at < 0 || !s.maySpeak(e) {
 		return -1
 	}

@@ -30,6 +30,7 @@ type signature struct {
 	Mechanism  string   `yaml:"mechanism"`
 	Looks      string   `yaml:"looks"`
 	Any        []string `yaml:"any"`
+	Loud       []string `yaml:"loud"` // like Any, in records that tell of a failure by their severity alone: a store is not asked for them
 	All        []string `yaml:"all"`
 	None       []string `yaml:"none"`
 	Emitter    []string `yaml:"emitter"`
@@ -71,7 +72,7 @@ var table = sync.OnceValue(func() (t struct {
 		for _, w := range t.signatures[i].Reads {
 			t.needles.Add(w, len(t.signatures)+themeRead)
 		}
-		for _, w := range t.signatures[i].Any {
+		for _, w := range slices.Concat(t.signatures[i].Any, t.signatures[i].Loud) {
 			t.needles.Add(w, i)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // The words are found whatever stands around them: reading by one pass and by asking every signature agree.
 func TestEverySignatureIsAskedForItsWords(t *testing.T) {
 	for i := range table().signatures {
-		for _, w := range table().signatures[i].Any {
+		for _, w := range slices.Concat(table().signatures[i].Any, table().signatures[i].Loud) {
 			if places, _ := asking("x " + w + " y"); !slices.Contains(places, i) {
 				t.Errorf("%s is not asked about %q", table().signatures[i].ID, w)
 			}
