@@ -38,9 +38,9 @@ func (c *Case) looks() (out []look) {
 	for _, e := range c.lookup(indexKey{namedEvent, "", semconv.EventProjection}).own {
 		out = append(out, look{projectionKeyOf(e), e, e.Attr(semconv.Value)})
 	}
-	for _, e := range c.lookup(indexKey{ofLayer, semconv.LayerProjection, ""}).own {
-		if e.IsEvent() || e.Allocation != c.ID || !strings.Contains(e.Text, "state") {
-			continue
+	for _, e := range slices.Concat(c.lookup(indexKey{ofLayer, semconv.LayerProjection, ""}).own, c.lookup(indexKey{ofLayer, semconv.LayerClient, ""}).own) {
+		if e.IsEvent() || e.Allocation != c.ID || !strings.Contains(e.Text, "state") || e.Layer == semconv.LayerClient && !strings.Contains(e.Text, "view") {
+			continue // a client shows what it was told
 		}
 		if m := toldState.FindStringSubmatch(e.Text); m != nil {
 			out = append(out, look{projectionKey{projection: e.Service, field: fieldState}, e, m[1]})
@@ -165,9 +165,10 @@ func (c *Case) truths(k projectionKey, e *Event, at int64) []truth {
 // driftFault makes the projection the owner where a view lags and nothing else explains why it, or the
 // truth, could not move.
 func (j *judgement) driftFault(drifted []projectionKey) {
-	if len(j.v.Drift) == 0 || len(j.causes) > 0 || len(j.open) > 0 {
+	if len(j.v.Drift) == 0 || len(j.causes) > 0 || slices.ContainsFunc(j.open, func(t *Trouble) bool { return t.Kind != RequestTrouble || t.From < int64(j.v.Drift[0].Since) }) {
 		return
 	}
+	j.open = nil // what a user was refused by a view that lags
 	for i, d := range j.v.Drift {
 		var looks []*Event
 		for _, l := range j.c.looks() {

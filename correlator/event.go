@@ -195,6 +195,9 @@ func fromLine(line string, x Exchange) Exchange {
 	if l, ok := accesslog.Parse(line); ok {
 		return Exchange{Method: l.Method, Path: l.Path, Status: l.Status, Upstream: l.Upstream, Proxied: l.UpstreamKnown, Flags: l.Flags}
 	}
+	if l, ok := accesslog.ParsePlain(line); ok {
+		return Exchange{Method: l.Method, Path: l.Path, Status: l.Status}
+	}
 	if l, ok := accesslog.ParseError(line); ok {
 		x.Method, x.Path, x.Flags, x.Proxied = l.Method, l.Path, l.Flags, l.Flags != ""
 		if l.Cause != accesslog.NoUpstream { // there it is the name of the group that is empty

@@ -57,11 +57,19 @@ func partyOf(e *Event, p *profile.Profile) string {
 		if layer := LayerOfName(p, name); layer != "" {
 			return layer
 		}
+		if crashes(e.Text) {
+			return "" // somebody of whom nobody knows whose work he does
+		}
 	}
 	if e.Layer != "" {
 		return e.Layer
 	}
 	return LayerOfName(p, e.Service)
+}
+
+// crashes says whether a watcher tells that a container does not stay up: that is the container's matter, and not the watcher's.
+func crashes(text string) bool {
+	return holdsAny(text, "back-off restarting", "crashloopbackoff", "oomkilled")
 }
 
 // subject is the name of the component that a watcher speaks of, "" where it names none.

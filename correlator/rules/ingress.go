@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -159,8 +160,8 @@ func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		}
 	}
 	for _, e := range c.Failures(t) {
-		if e.HTTP.Status < 500 || unreached[e.TraceID] || broken(e, gone) || named(e) != nil || strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") || behindAPI(callee(c, e)) {
-			continue // it names what it could not reach
+		if e.HTTP.Status < 500 || e.HTTP.Status == http.StatusGatewayTimeout || unreached[e.TraceID] || broken(e, gone) || named(e) != nil || strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") || behindAPI(callee(c, e)) {
+			continue // it names what it could not reach, or says that another one did not answer it (RFC 9110, 15.6.5)
 		}
 		// Only the API's own word: that a proxy was given a 500 says who answered, not whose fault it was.
 		if e.Layer != semconv.LayerAPI {

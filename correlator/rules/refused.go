@@ -31,6 +31,9 @@ func refused() []correlator.Rule {
 			if len(ev.Records) == 0 || !own && (mute(c, t, ev.Records[0]) || endedOnRecord(c, t, ev.Records)) {
 				return nil
 			}
+			if slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return letOthersIn(c, e) }) {
+				return nil // somebody listens there
+			}
 			if own {
 				ev.Rule, ev.Layer, ev.Mechanism = "client.config", semconv.LayerClient, "config" // he dialled his own machine
 				ev.NextCheck, ev.SafeAction = "which address the client is configured with", "correct the client's configuration; the platform was never asked"
@@ -39,6 +42,21 @@ func refused() []correlator.Rule {
 			return []correlator.Evidence{ev}
 		},
 	}}
+}
+
+// letOthersIn says whether another machine got through to the address that refused this one, at about that time.
+func letOthersIn(c *correlator.Case, refused *correlator.Event) bool {
+	found := false
+	addresses := refusing([]*correlator.Event{refused})
+	c.Each(refused.At-recently, refused.At+recently, func(e *correlator.Event) {
+		if found || e.Node == "" || e.Node == refused.Node || e.Failed() || !strings.Contains(e.Text, "connected") {
+			return
+		}
+		for a := range addresses {
+			found = found || strings.Contains(e.Text, a)
+		}
+	})
+	return found
 }
 
 // othersDial says whether anybody but clients names one of the addresses that were refused: then it is the platform's, and not the

@@ -60,7 +60,7 @@ var drivers = []struct {
 	word, layer string
 }{
 	{"pymysql", semconv.LayerDB}, {"mysqlclient", semconv.LayerDB}, {"psycopg", semconv.LayerDB}, {"sqlalchemy", semconv.LayerDB}, {"sqlstate", semconv.LayerDB}, {"pgx", semconv.LayerDB},
-	{"pg::", semconv.LayerDB}, {"pq: ", semconv.LayerDB}, {"npgsql", semconv.LayerDB}, {"hikaripool", semconv.LayerDB}, {"jdbc", semconv.LayerDB}, {"redis", semconv.LayerDB}, {"cassandra", semconv.LayerDB}, {"mongo", semconv.LayerDB}, {"etcd", semconv.LayerDB}, {"database", semconv.LayerDB},
+	{"pg::", semconv.LayerDB}, {"pq: ", semconv.LayerDB}, {"npgsql", semconv.LayerDB}, {"hikaripool", semconv.LayerDB}, {"jdbc", semconv.LayerDB}, {"redis", semconv.LayerDB}, {"cassandra", semconv.LayerDB}, {"mongo", semconv.LayerDB}, {"dqlite", semconv.LayerDB}, {"etcd", semconv.LayerDB}, {"database", semconv.LayerDB},
 	{"amqp", semconv.LayerOutbox}, {"kafka", semconv.LayerOutbox}, {"rdkafka", semconv.LayerOutbox}, {"nats:", semconv.LayerOutbox}, {"jetstream", semconv.LayerOutbox}, {"rabbitmq", semconv.LayerOutbox},
 	{"keycloak", semconv.LayerAPIAuth}, {"jwks", semconv.LayerAPIAuth}, {"oidc", semconv.LayerAPIAuth}, {"authorino", semconv.LayerAPIAuth}, {"openpolicyagent", semconv.LayerAPIAuth}, {"vault", semconv.LayerAPIAuth},
 	{"ipmi", semconv.LayerProvider}, {"redfish", semconv.LayerProvider}, {"bmc", semconv.LayerProvider}, {"ironic", semconv.LayerProvider}, {"maas", semconv.LayerProvider}, {"libvirt", semconv.LayerProvider}, {"aap ", semconv.LayerProvider},
@@ -160,7 +160,7 @@ func servedItself(e *correlator.Event) bool {
 
 // ofAChild says whether a party tells how a command ended that it had started: what failed is what the command did.
 func ofAChild(e *correlator.Event) bool {
-	return e.Layer == semconv.LayerWorkflow && e.Party() == e.Layer && commandEnded.MatchString(e.Text)
+	return (e.Layer == semconv.LayerWorkflow || e.Layer == semconv.LayerNodeAgent) && e.Party() == e.Layer && commandEnded.MatchString(e.Text)
 }
 
 // commandEnded finds a command that ended with a status of its own.
