@@ -146,14 +146,17 @@ func textOf(r *record.Record) string {
 // Exchange is an HTTP request as one party saw it.
 type Exchange struct {
 	Method, Path string
-	Status       int    // 0: none was seen
-	Upstream     string // the back end that a proxy chose, "" where none was reached
-	Proxied      bool   // the record says something of a back end: it is a proxy's
-	Flags        string // Envoy's response flags, or what another proxy's words amount to
+	Status       int           // 0: none was seen
+	Upstream     string        // the back end that a proxy chose, "" where none was reached
+	Proxied      bool          // the record says something of a back end: it is a proxy's
+	Flags        string        // Envoy's response flags, or what another proxy's words amount to
+	Took         time.Duration // as an access line says, 0 where none does
 }
 
-// Refused says whether the answer was an error.
-func (x Exchange) Refused() bool { return x.Status >= 400 }
+// Refused says whether the answer was an error, or a connection found no back end that it could have gone to.
+func (x Exchange) Refused() bool {
+	return x.Status >= 400 || x.Status == 0 && x.Proxied && x.Upstream == "" && strings.Contains(x.Flags, "UH")
+}
 
 func exchangeOf(r *record.Record) Exchange {
 	x := Exchange{Method: r.Attr(semconv.HTTPRequestMethod), Path: r.Attr(semconv.URLPath), Flags: r.Attr(semconv.ProxyFlags)}
@@ -193,7 +196,7 @@ func exchangeOf(r *record.Record) Exchange {
 // fromLine reads a proxy's access line, or the line in which it says why it had no answer.
 func fromLine(line string, x Exchange) Exchange {
 	if l, ok := accesslog.Parse(line); ok {
-		return Exchange{Method: l.Method, Path: l.Path, Status: l.Status, Upstream: l.Upstream, Proxied: l.UpstreamKnown, Flags: l.Flags}
+		return Exchange{Method: l.Method, Path: l.Path, Status: l.Status, Upstream: l.Upstream, Proxied: l.UpstreamKnown, Flags: l.Flags, Took: l.Duration}
 	}
 	if l, ok := accesslog.ParsePlain(line); ok {
 		return Exchange{Method: l.Method, Path: l.Path, Status: l.Status}

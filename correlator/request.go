@@ -312,7 +312,7 @@ func someOf(events []*Event, n int) []*Event {
 
 // complains says whether a record tells that something which was asked for was not given: an error, or a refusal.
 func (c *Case) complains(e *Event) bool {
-	return e.Severity >= severityError || e.Status == "error" || e.HTTP.Status >= 400 || e.GRPCFailed() ||
+	return e.Severity >= severityError || e.Status == "error" || e.HTTP.Refused() || e.GRPCFailed() ||
 		e.Severity >= severityWarn && !c.Profile.FirstFailure() && (e.Layer == semconv.LayerClient || slices.ContainsFunc(notGiven, func(words string) bool { return strings.Contains(e.Text, words) }))
 }
 

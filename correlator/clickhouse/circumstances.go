@@ -20,6 +20,10 @@ const (
 	after  = time.Hour
 )
 
+// complained is how long before an allocation's own records complaints are read: one that is repeated while a step lasts counts from its
+// beginning on (correlator/failures.go).
+const complained = 30 * time.Minute
+
 // mostPeriods is how many periods are asked for one by one; more are one.
 const mostPeriods = 8
 
@@ -39,7 +43,7 @@ func (l *Reader) circumstances(c *closure, s *query.RecordSet, asOf int64, nodes
 	stretches := troubled(l.caseOf(c.allocation, s, asOf), reach.to)
 	for _, part := range stretches {
 		ask("context", params{
-			"from": moment(part.from), "to": moment(part.to), "since": moment(reach.from),
+			"from": moment(part.from), "to": moment(part.to), "since": moment(reach.from - int64(complained-around)),
 			"near": pairsOf(part.near), "during": pairsOf(slices.Concat(part.during, part.near)), "words": plain(l.pattern), "digits": plain(digits), "most": maxContext,
 		})
 	}
@@ -79,8 +83,10 @@ func troubled(c *correlator.Case, end int64) (out []troubledStretch) {
 	near := func(t int64) period { return period{t - int64(nearBy), t + int64(nearBy)} }
 	for _, t := range c.Unsettled() {
 		from, over := min(t.From, t.At), max(t.At, t.Cleared)
+		end := end
 		if t.Cleared == 0 {
 			over = max(over, c.Now)
+			end = max(end, min(c.Now, t.At+int64(before))) // nothing was said of the allocation since: what others go on saying may be why
 		}
 		out = append(out, troubledStretch{
 			period: period{from - int64(before), min(over+int64(after), end)},

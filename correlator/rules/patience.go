@@ -94,6 +94,9 @@ func tookOf(e *correlator.Event) time.Duration {
 	if e.Signal == record.Span {
 		return time.Duration(e.EndAt() - e.At)
 	}
+	if e.HTTP.Took > 0 {
+		return e.HTTP.Took
+	}
 	m := tookWords.FindStringSubmatch(e.Text)
 	if m == nil {
 		return 0
