@@ -261,6 +261,10 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		if slices.ContainsFunc(told.all(), ofOwnLimit) {
 			return nil // the machine has memory: a process came to the limit that it was given
 		}
+	case "deploy.no_worker":
+		if slices.ContainsFunc(told.all(), stoppedByItself) {
+			ev.Rule, ev.Layer, ev.Mechanism = "workflow.no_worker", semconv.LayerWorkflow, "no_worker"
+		}
 	case "node.disk_full":
 		ev = ofOwnStorage(ev)
 	case "db.privilege":
@@ -338,6 +342,12 @@ func tookItAlong(c *correlator.Case, t *correlator.Trouble, owner string, record
 		return false
 	}
 	return !slices.ContainsFunc(c.Events, func(e *correlator.Event) bool { return e.At > ended+moment && e.At < t.At && e.Moves() })
+}
+
+// stoppedByItself says whether a worker that had polled tells why it polls no more: it was deployed, and is stuck.
+func stoppedByItself(e *correlator.Event) bool {
+	s := hinted(e)
+	return e.Party() == semconv.LayerWorkflow && s != nil && (s.ID == "workflow.blocked" || s.ID == "process.crash" || s.ID == "deploy.no_worker" && strings.Contains(e.Text, "stopped polling"))
 }
 
 // ofOwnStorage makes a full disk that one party tells of, and no machine, that party's own.
