@@ -287,7 +287,7 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 	case "process.crash", "process.exit":
 		ev = bornBroken(c, ev)
 	case "network.timeout", "network.dial_timeout":
-		if ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) {
+		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) {
 			return nil
 		}
 	case "db.pool":
@@ -348,6 +348,13 @@ func tookItAlong(c *correlator.Case, t *correlator.Trouble, owner string, record
 func stoppedByItself(e *correlator.Event) bool {
 	s := hinted(e)
 	return e.Party() == semconv.LayerWorkflow && s != nil && (s.ID == "workflow.blocked" || s.ID == "process.crash" || s.ID == "deploy.no_worker" && strings.Contains(e.Text, "stopped polling"))
+}
+
+// unseen says whether a client alone tells of a dial that nobody answered, and nobody is heard at whose door it was: what became of it on the way,
+// or there, stands nowhere.
+func unseen(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	return !slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient }) &&
+		c.AliveBetween(semconv.LayerIngress, t.From, t.At+recently) == nil && c.AliveBetween(semconv.LayerAPI, t.From, t.At+recently) == nil
 }
 
 // ofOwnStorage makes a full disk that one party tells of, and no machine, that party's own.

@@ -55,6 +55,9 @@ var ofItself = needles.Of(
 // brokenOff are the words of a connection that somebody else ended or never took: whoever says so and names nobody speaks of one he does not name.
 var brokenOff = needles.Of("reset by peer", "broken pipe", "connection refused", "connection timed out", "connection aborted", "connection was aborted", "forcibly closed", "unexpected eof")
 
+// ofCertificates are the words of a handshake that failed for a certificate, or of a library that does not like one (Java, OpenSSL, Go, Python, .NET).
+var ofCertificates = needles.Of("certificateexception", "sslhandshakeexception", "certificate verify failed", "sslcertverificationerror", "x509: ", "authenticationexception: the remote certificate", "certpathvalidatorexception")
+
 // drivers are the names by which a program speaks of whom it calls: client libraries and protocols.
 var drivers = []struct {
 	word, layer string
@@ -129,7 +132,9 @@ func state(c *correlator.Case, e *correlator.Event) statement {
 		}
 		return s
 	}
-	s.about = callee(c, e)
+	if s.about = callee(c, e); s.about == "" && s.party != semconv.LayerCert && c.Profile.Knows(semconv.LayerCert) && ofCertificates.Any(e.Text) {
+		s.about = semconv.LayerCert
+	}
 	s.echo = !servedItself(e) && (wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer ||
 		!ofItself.Any(e.Text) && e.Severity < severityFatal && !ofLeaf(e) || ofAChild(e) || givenUp.Any(e.Text) || s.about == "" && brokenOff.Any(e.Text) || answeredWords.MatchString(e.Text))
 	return s
