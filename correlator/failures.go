@@ -268,6 +268,9 @@ const throughout = bootBefore
 
 // saidAgain is when a service said the same for the last time.
 func (c *Case) saidAgain(e *Event) int64 {
+	if c.telling == nil {
+		return 0 // nobody has asked what stands beside a trouble
+	}
 	type key struct{}
 	said := c.Memo(key{}, func() any {
 		last := map[string]int64{}

@@ -180,7 +180,7 @@ func isRefusal(e *correlator.Event) bool {
 		return true
 	}
 	// The protocol's own words, whoever passes them on; a wrapper that merely mentions a number says less.
-	if holds(e.Text, []string{"401 unauthorized", "unauthorized: 401", "403 forbidden", "forbidden: 403", "status 401 received", "status 403 received", "status code 401", "status code 403", "status code: 401", "status code: 403"}) {
+	if holds(e.Text, []string{"401 client error", "403 client error", "401 unauthorized", "unauthorized: 401", "403 forbidden", "forbidden: 403", "status 401 received", "status 403 received", "status code 401", "status code 403", "status code: 401", "status code: 403"}) {
 		return true
 	}
 	switch e.Layer {

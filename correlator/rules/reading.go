@@ -147,7 +147,7 @@ func (s *signature) maySpeak(e *correlator.Event) bool {
 // libraries are the prefixes with which client libraries repeat the words of the server that they talk to (lib/pq, pgx, asyncpg, psycopg, JDBC,
 // go-sql-driver, redis clients, mongo drivers).
 var libraries = map[string][]string{
-	semconv.LayerDB: {"pq: ", "pgx: ", "asyncpg.", "psycopg", "pg::", "org.postgresql", "psqlexception", "npgsql", "sqlstate", "error 1290 (", "pymysql", "mysql2::error", "redisclient::", "redis.exceptions", "readonly you can't", "mongoservererror", "mongoexception", "etcdserver: ", "dqlite"},
+	semconv.LayerDB: {"pq: ", "pgx: ", "asyncpg.", "psycopg", "pg::", "org.postgresql", "psqlexception", "npgsql", "sqlstate", "error 1290 (", "pymysql", "mysql2::error", "redisclient::", "redis.exceptions", "readonly you can't", "slaveok", "mongoservererror", "mongoexception", "etcdserver: ", "dqlite"},
 }
 
 // quotes says whether a record repeats what a server of a layer said, through the library by which it talks to it.
