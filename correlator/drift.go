@@ -34,13 +34,19 @@ type look struct {
 
 // looks lists, in order, what views showed of the allocation: by events of projections, and by the lines of views that say which state
 // they answered with.
-func (c *Case) looks() (out []look) {
+func (c *Case) looks() []look {
+	type key struct{}
+	return c.Memo(key{}, func() any { return c.readLooks() }).([]look)
+}
+
+func (c *Case) readLooks() (out []look) {
 	for _, e := range c.lookup(indexKey{namedEvent, "", semconv.EventProjection}).own {
 		out = append(out, look{projectionKeyOf(e), e, e.Attr(semconv.Value)})
 	}
-	for _, e := range slices.Concat(c.lookup(indexKey{ofLayer, semconv.LayerProjection, ""}).own, c.lookup(indexKey{ofLayer, semconv.LayerClient, ""}).own) {
-		if e.IsEvent() || e.Allocation != c.ID || !strings.Contains(e.Text, "state") || e.Layer == semconv.LayerClient && !strings.Contains(e.Text, "view") {
-			continue // a client shows what it was told
+	for _, e := range c.Events {
+		if e.Layer != semconv.LayerProjection && e.Layer != semconv.LayerClient || e.IsEvent() || e.Allocation != c.ID || !strings.Contains(e.Text, "state") ||
+			e.Layer == semconv.LayerClient && !strings.Contains(e.Text, "view") { // it shows what it was told
+			continue
 		}
 		if m := toldState.FindStringSubmatch(e.Text); m != nil {
 			out = append(out, look{projectionKey{projection: e.Service, field: fieldState}, e, m[1]})

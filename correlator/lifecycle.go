@@ -129,16 +129,12 @@ func readLifecycle(events, audits []*Event) Lifecycle {
 	l := Lifecycle{}
 	runs := map[string]*Run{}
 	tasks := map[string]*Attempt{}
-	var told *Event
 	for _, e := range events {
 		if e.Node != "" && !slices.Contains(l.Nodes, e.Node) && (e.Own(identity.Task) != "" || e.Is(semconv.EventNodeAssigned)) {
 			l.Nodes = append(l.Nodes, e.Node)
 		}
-		switch {
-		case l.Cancel == nil && asksForEnd(e):
+		if l.Cancel == nil && asksForEnd(e) {
 			l.Cancel = e
-		case told == nil && saysEnd(e):
-			told = e
 		}
 		if manualNodeAction(e) {
 			l.ManualActions = append(l.ManualActions, e)
@@ -186,8 +182,10 @@ func readLifecycle(events, audits []*Event) Lifecycle {
 			l.task(tasks, e)
 		}
 	}
-	if l.Cancel == nil {
-		l.Cancel = told // nobody wrote it down better
+	if l.Cancel == nil && l.endedBadly() {
+		if i := slices.IndexFunc(events, saysEnd); i >= 0 {
+			l.Cancel = events[i] // nobody wrote it down better
+		}
 	}
 	for _, e := range audits {
 		if manualNodeAction(e) && slices.Contains(l.Nodes, e.Node) {
@@ -274,6 +272,19 @@ func asksForEnd(e *Event) bool {
 		return e.To() == semconv.Canceling
 	}
 	return false
+}
+
+// endedBadly says whether something of the allocation came to another end than its success.
+func (l *Lifecycle) endedBadly() bool {
+	bad := func(change Change) bool {
+		switch strings.ToLower(change.To) {
+		case semconv.Failed, semconv.Canceled, semconv.TimedOut, semconv.Terminated, semconv.ReleaseFailed:
+			return true
+		}
+		return false
+	}
+	of := func(r *Run) bool { return slices.ContainsFunc(r.Changes, bad) }
+	return slices.ContainsFunc(l.States, bad) || slices.ContainsFunc(l.Workflows, of) || slices.ContainsFunc(l.Jobs, of)
 }
 
 // saysEnd says whether a plain record tells, in its own words, that a user ended it.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/needles"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -313,11 +314,11 @@ func someOf(events []*Event, n int) []*Event {
 // complains says whether a record tells that something which was asked for was not given: an error, or a refusal.
 func (c *Case) complains(e *Event) bool {
 	return e.Severity >= severityError || e.Status == "error" || e.HTTP.Refused() || e.GRPCFailed() ||
-		e.Severity >= severityWarn && !c.Profile.FirstFailure() && (e.Layer == semconv.LayerClient || slices.ContainsFunc(notGiven, func(words string) bool { return strings.Contains(e.Text, words) }))
+		e.Severity >= severityWarn && !c.Profile.FirstFailure() && (e.Layer == semconv.LayerClient || notGiven.Any(e.Text))
 }
 
 // notGiven are the words by which a warning (a Kubernetes event has no other severity) tells that something was asked for in vain.
-var notGiven = []string{"failed to ", "failed: ", "denied", "forbidden", "unable to ", "could not ", "cannot ", "can't ", "error: ", "refused", "rejected", "timed out", "no confirm", " fault: ", "not found"}
+var notGiven = needles.Of("failed to ", "failed: ", "denied", "forbidden", "unable to ", "could not ", "cannot ", "can't ", "error: ", "refused", "rejected", "timed out", "no confirm", " fault: ", "not found")
 
 // pattern is a text without what differs from one time to the next: its numbers and identifiers.
 func pattern(text string) string {

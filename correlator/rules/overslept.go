@@ -24,7 +24,10 @@ func overslept() []correlator.Rule {
 func overslepts(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Mechanism: "stalled"}
 	for _, e := range slices.Concat(c.Failures(t), c.Quiet(t)) {
-		if layer := correlator.LayerOfName(c.Profile, e.Service); layer != "" && sleptThrough(e) && (ev.Layer == "" || ev.Layer == layer) {
+		if !sleptThrough(e) {
+			continue
+		}
+		if layer := correlator.LayerOfName(c.Profile, e.Service); layer != "" && (ev.Layer == "" || ev.Layer == layer) {
 			ev.Layer = layer
 			ev.Records = append(ev.Records, e)
 		}

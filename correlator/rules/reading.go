@@ -65,13 +65,16 @@ var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, 
 // on says whether a record names a theme.
 func on(e *correlator.Event, theme int) bool { return readingOf(e).themes&(1<<theme) != 0 }
 
-// onTheme lists, in order, the allocation's own plain records that name a theme.
+// awayFromMachines are the layers that neither boot machines nor serve what they boot from: their many lines are not read for that.
+var awayFromMachines = []string{semconv.LayerClient, semconv.LayerIngress, semconv.LayerAPIAuth, semconv.LayerAPI, semconv.LayerDB, semconv.LayerOutbox, semconv.LayerProjection, semconv.LayerCert}
+
+// onTheme lists, in order, the allocation's own plain records that name a theme of machines that boot.
 func onTheme(c *correlator.Case, theme int) []*correlator.Event {
 	type key struct{}
 	by := c.Memo(key{}, func() any {
 		by := make([][]*correlator.Event, len(themes))
 		for _, e := range c.Events {
-			if e.IsEvent() || e.Text == "" || readingOf(e).themes == 0 {
+			if e.IsEvent() || e.Text == "" || slices.Contains(awayFromMachines, e.Layer) || readingOf(e).themes == 0 {
 				continue
 			}
 			for theme := range by {
