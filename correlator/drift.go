@@ -1,6 +1,7 @@
 package correlator
 
 import (
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,8 +46,8 @@ func (c *Case) readLooks() (out []look) {
 	}
 	for _, e := range c.Events {
 		if e.Layer != semconv.LayerProjection && e.Layer != semconv.LayerClient || e.IsEvent() || e.Allocation != c.ID || !strings.Contains(e.Text, "state") ||
-			e.Layer == semconv.LayerClient && !strings.Contains(e.Text, "view") { // it shows what it was told
-			continue
+			!strings.Contains(e.Text, "view") && (e.Layer == semconv.LayerClient || e.HTTP.Method != http.MethodGet) {
+			continue // what it works on is not what it answered with; a client shows what it was told
 		}
 		if m := toldState.FindStringSubmatch(e.Text); m != nil {
 			out = append(out, look{projectionKey{projection: e.Service, field: fieldState}, e, m[1]})

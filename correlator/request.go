@@ -314,10 +314,11 @@ func someOf(events []*Event, n int) []*Event {
 // complains says whether a record tells that something which was asked for was not given: an error, or a refusal.
 func (c *Case) complains(e *Event) bool {
 	return e.Severity >= severityError || e.Status == "error" || e.HTTP.Refused() || e.GRPCFailed() ||
-		e.Severity >= severityWarn && !c.Profile.FirstFailure() && (e.Layer == semconv.LayerClient || notGiven.Any(e.Text))
+		e.Severity >= severityWarn && !c.Profile.FirstFailure() && slices.Contains(way, e.Party()) && !Onward(semconv.LayerProvider, e.Party()) && notGiven.Any(e.Text)
 }
 
-// notGiven are the words by which a warning (a Kubernetes event has no other severity) tells that something was asked for in vain.
+// notGiven are the words by which a warning (a Kubernetes event has no other severity) tells that something was asked for in vain. They count of those
+// who work for the order, and not of a machine's many programs.
 var notGiven = needles.Of("failed to ", "failed: ", "denied", "forbidden", "unable to ", "could not ", "cannot ", "can't ", "error: ", "refused", "rejected", "timed out", "no confirm", " fault: ", "not found")
 
 // pattern is a text without what differs from one time to the next: its numbers and identifiers.
