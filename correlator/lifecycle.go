@@ -292,7 +292,8 @@ func saysEnd(e *Event) bool {
 	if e.IsEvent() || e.Own(identity.Allocation) == "" {
 		return false
 	}
-	return (e.Layer == semconv.LayerClient || e.Attr(semconv.ActorType) == "user") && holdsAny(e.Text, "interrupt received", "cancelling ", "canceling ", "this will cancel", "--cancel", "keyboardinterrupt", "^c") ||
+	return (e.Layer == semconv.LayerClient || e.Attr(semconv.ActorType) == "user") && (holdsAny(e.Text, "interrupt received", "this will cancel", "--cancel", "keyboardinterrupt", "^c") ||
+		!e.Failed() && holdsAny(e.Text, "cancelling ", "canceling ") && !holdsAny(e.Text, "due to", "because", "timeout", "timed out", "deadline", "error")) ||
 		holdsAny(e.Text, "cancel") && holdsAny(e.Text, "canceled by user", "cancelled by user", "canceled by the user", "cancelled by the user", "canceled on user request", "cancelled on user request")
 }
 

@@ -275,7 +275,7 @@ func givenUp(c *Case) *Trouble {
 	}
 	by := map[string][]*Event{}
 	for _, e := range c.lookup(indexKey{what: failing}).own {
-		if e.At < moved || e.IsEvent() || e.Severity < severityError || e.Own(identity.Allocation) == "" || c.expected(e) || hungUp(e) {
+		if e.At < moved || e.IsEvent() || e.Severity < severityError || e.Own(identity.Allocation) == "" || !worksForOrders(e) || c.expected(e) || hungUp(e) {
 			continue
 		}
 		by[e.Service] = append(by[e.Service], e)
@@ -314,11 +314,15 @@ func someOf(events []*Event, n int) []*Event {
 // complains says whether a record tells that something which was asked for was not given: an error, or a refusal.
 func (c *Case) complains(e *Event) bool {
 	return e.Severity >= severityError || e.Status == "error" || e.HTTP.Refused() || e.GRPCFailed() ||
-		e.Severity >= severityWarn && !c.Profile.FirstFailure() && slices.Contains(way, e.Party()) && !Onward(semconv.LayerProvider, e.Party()) && notGiven.Any(e.Text)
+		e.Severity >= severityWarn && !c.Profile.FirstFailure() && worksForOrders(e) && notGiven.Any(e.Text)
 }
 
-// notGiven are the words by which a warning (a Kubernetes event has no other severity) tells that something was asked for in vain. They count of those
-// who work for the order, and not of a machine's many programs.
+// worksForOrders says whether a record speaks of a party on the way of orders, and not of a machine: its many programs have affairs of their own.
+func worksForOrders(e *Event) bool {
+	return slices.Contains(way, e.Party()) && !Onward(semconv.LayerProvider, e.Party())
+}
+
+// notGiven are the words by which a warning (a Kubernetes event has no other severity) tells that something was asked for in vain.
 var notGiven = needles.Of("failed to ", "failed: ", "denied", "forbidden", "unable to ", "could not ", "cannot ", "can't ", "error: ", "refused", "rejected", "timed out", "no confirm", " fault: ", "not found")
 
 // pattern is a text without what differs from one time to the next: its numbers and identifiers.

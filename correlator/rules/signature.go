@@ -233,7 +233,7 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		return nil
 	}
 	along := s.Mechanism == "crash" && tookItAlong(c, t, owner, ev.Records)
-	if ev.Beside && !along && (s.family && overBefore(t, ev.Records) || servedSince(c, t, ev.Records)) {
+	if ev.Beside && !along && (s.family && overBefore(c, t, ev.Records) || servedSince(c, t, ev.Records)) {
 		return nil
 	}
 	if ev.Beside {
@@ -316,9 +316,24 @@ func conclusive(e *correlator.Event) bool {
 // lasting are the words of a state that goes on until somebody tells its end.
 var lasting = []string{"until this", "until it is", "alarm set", "is now read-only", "set to read-only", "marked read-only", "enabled (user request", "entering hibernate", "entered standby", "is now disabled", "has been disabled", "is cordoned", "is quarantined", "has been suspended", "is paused"}
 
+// lifted are the words with which the end of such a state is told.
+var lifted = []string{"clear", "lifted", "resum", "recovered", "unblocked", "is writable", "back to normal", "uncordoned", "enabled again", "re-enabled"}
+
+// lasts says whether a record tells of a state that goes on, of which its speaker has told no end until the trouble.
+func lasts(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bool {
+	if !holds(e.Text, lasting) {
+		return false
+	}
+	over := false
+	c.Each(e.At+1, t.At, func(later *correlator.Event) {
+		over = over || later.Service == e.Service && !later.IsEvent() && holds(later.Text, lifted) && !holds(later.Text, lasting)
+	})
+	return !over
+}
+
 // overBefore says whether what was said beside a step that still stands was over long before: it does not keep it.
-func overBefore(t *correlator.Trouble, records []*correlator.Event) bool {
-	if holds(records[len(records)-1].Text, lasting) {
+func overBefore(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	if lasts(c, t, records[len(records)-1]) {
 		return false
 	}
 	last, rest := int64(math.MinInt64), int64(10*time.Minute)

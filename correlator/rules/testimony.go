@@ -123,7 +123,7 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 	}
 	for _, s := range said {
 		e := s.event
-		if !c.Own(e, t) && s.about == "" && !blamed[s.party] && last[s.party] != nil && overBefore(t, []*correlator.Event{last[s.party]}) {
+		if !c.Own(e, t) && s.about == "" && !blamed[s.party] && last[s.party] != nil && overBefore(c, t, []*correlator.Event{last[s.party]}) {
 			continue // it was over long before
 		}
 		if sig := hinted(e); sig != nil && overcome[sig] {
