@@ -22,7 +22,11 @@ func overdue() []correlator.Rule {
 			}
 			var sign, complaint *correlator.Event
 			var signs, others []*correlator.Event
-			c.EachIn(t.Owes, t.From-int64(10*time.Minute), c.Now, func(e *correlator.Event) {
+			until := c.Now
+			if t.Cleared != 0 { // what is heard long after it was done tells nothing of it
+				until = min(until, t.Cleared+int64(time.Hour))
+			}
+			c.EachIn(t.Owes, t.From-int64(10*time.Minute), until, func(e *correlator.Event) {
 				switch {
 				case t.Elsewhere(e):
 				case e.At > t.At:
