@@ -224,7 +224,7 @@ func (c *Case) Beside(t *Trouble, telling func(*Event) bool) []*Event {
 	}
 	var out []*Event
 	from, to := t.From-besideTime, t.At+skew
-	for _, e := range c.telling[firstAt(c.telling, t.From-throughout):firstAt(c.telling, to+1)] {
+	for _, e := range c.telling[firstAt(c.telling, t.From-Throughout):firstAt(c.telling, to+1)] {
 		if c.near(e, t) && (e.At >= from || e.Node != "" && e.Layer == semconv.LayerNode && e.At >= t.From-bootBefore || c.saidAgain(e) > t.From) {
 			out = append(out, e)
 		}
@@ -263,8 +263,9 @@ func (c *Case) goesOn(said []*Event, after int64) (out []*Event) {
 	return out
 }
 
-// throughout is how long before a step began something may have been said first that was said again while it lasted.
-const throughout = bootBefore
+// Throughout is how long before a step began something may have been said first that was said again while it lasted, in nanoseconds. Readers keep complaints
+// for as long.
+const Throughout = bootBefore
 
 // saidAgain is when a service said the same for the last time.
 func (c *Case) saidAgain(e *Event) int64 {

@@ -22,7 +22,7 @@ const (
 
 // complained is how long before an allocation's own records complaints are read: one that is repeated while a step lasts counts from its
 // beginning on (correlator/failures.go).
-const complained = 30 * time.Minute
+const complained = correlator.Throughout
 
 // mostPeriods is how many periods are asked for one by one; more are one.
 const mostPeriods = 8
@@ -43,7 +43,7 @@ func (l *Reader) circumstances(c *closure, s *query.RecordSet, asOf int64, nodes
 	stretches := troubled(l.caseOf(c.allocation, s, asOf), reach.to)
 	for _, part := range stretches {
 		ask("context", params{
-			"from": moment(part.from), "to": moment(part.to), "since": moment(reach.from - int64(complained-around)),
+			"from": moment(part.from), "to": moment(part.to), "since": moment(reach.from - (complained - int64(around))),
 			"near": pairsOf(part.near), "during": pairsOf(slices.Concat(part.during, part.near)), "words": plain(l.pattern), "digits": plain(digits), "most": maxContext,
 		})
 	}

@@ -94,7 +94,7 @@ func (w *WorkingSet) Invalidated() Invalidation {
 const contextMargin = int64(10 * time.Minute)
 
 // complaintMargin is how long before them a complaint may be cited that was repeated since.
-const complaintMargin = int64(30 * time.Minute)
+const complaintMargin = correlator.Throughout
 
 // changeMargin is how long before them a rollout may be cited: what it broke may be asked for late.
 const changeMargin = int64(3 * time.Hour)
