@@ -2,6 +2,7 @@ package correlator
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -53,10 +54,16 @@ func (c *Case) movedLate(i int) *Trouble {
 	s, next := c.Lifecycle.States[i], c.Lifecycle.States[i+1]
 	budget := int64(c.Profile.Budgets().States[s.To])
 	took, told := next.At-s.At, []*Event(nil)
+	over := c.othersDone(s.At, next.At)
 	switch {
 	case budget == 0 || took <= budget || c.canceledBefore(next.At) || next.To == semconv.Failed || next.To == semconv.ReleaseFailed:
 		return nil
 	case (s.To == semconv.Requested || s.To == semconv.Reserved) && took > muchLonger*budget:
+	case over != nil && next.At-over.At > budget: // what was left was the workflow's own
+		return &Trouble{
+			Kind: OverdueTrouble, From: over.At, At: next.At - 1, Cleared: next.At, Owes: semconv.LayerWorkflow, Cites: distinct(s.Event, over, next.Event),
+			What: "the allocation stayed " + s.To + " for " + time.Duration(next.At-over.At).Round(time.Second).String() + " after its work was done",
+		}
 	case s.To != semconv.Active:
 		if told = c.keptFrom(s.At, next.At); len(told) == 0 {
 			return nil // others' work takes its time
@@ -68,6 +75,36 @@ func (c *Case) movedLate(i int) *Trouble {
 		Kind: OverdueTrouble, From: s.At, At: next.At - 1, Cleared: next.At, Cites: distinct(append([]*Event{s.Event, next.Event}, told...)...),
 		What: "the allocation stayed " + s.To + " for " + time.Duration(next.At-s.At).Round(time.Second).String(),
 	}
+}
+
+// othersDone is the end of the last job or task that a state waited for, by the last who told of it, nil where none ended in it well, or where
+// another began after it.
+func (c *Case) othersDone(from, to int64) (over *Event) {
+	later := func(e *Event) {
+		if e.At >= from && e.At < to && (over == nil || e.At > over.At) {
+			over = e
+		}
+	}
+	for _, j := range c.Lifecycle.Jobs {
+		last := j.at(to - 1)
+		switch {
+		case last == nil:
+		case !strings.EqualFold(last.To, "succeeded"):
+			return nil
+		default:
+			later(last.Event)
+		}
+	}
+	for _, a := range c.Lifecycle.Tasks {
+		switch {
+		case a.From() >= to:
+		case a.Over == nil || a.Over.At >= to || a.Over.To() != semconv.Succeeded:
+			return nil
+		default:
+			later(a.Over)
+		}
+	}
+	return over
 }
 
 // keptFrom is how whoever moves an allocation told that he could not, again and again, while it stood still: then it was late for a

@@ -100,7 +100,7 @@ func (c *Case) Obligations() []*Obligation {
 	}
 	for _, a := range c.Lifecycle.Tasks {
 		switch {
-		case a.Over != nil:
+		case a.Over != nil || c.wentOnWithout(a):
 		case a.Taken == nil && a.Queued != nil:
 			owe(&Obligation{
 				Step: stepOf(stepClaim, a.Type), What: join("task", a.Task, parenthesis(a.Type), "is queued and not claimed"), Owes: semconv.LayerNodeAgent,
@@ -131,6 +131,12 @@ func (c *Case) Obligations() []*Obligation {
 		o.What = fmt.Sprintf("%s for longer than %s", state, o.Budget())
 	}
 	return out
+}
+
+// wentOnWithout says whether the allocation got what it had asked for after a task was queued that nobody is known to have claimed: nobody waits
+// for that one any longer.
+func (c *Case) wentOnWithout(a *Attempt) bool {
+	return a.Taken == nil && a.Queued != nil && c.Lifecycle.activeAfter(a.Queued.At) != 0
 }
 
 // owesResult adds what the holder of a claim owes: until its lease ends, or so long after its last sign of life.

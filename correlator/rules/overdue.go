@@ -97,6 +97,9 @@ func handedOn(c *correlator.Case, t *correlator.Trouble) bool {
 		}
 	}
 	return slices.ContainsFunc(statements(c, t), func(s statement) bool {
+		if t.Cleared != 0 && s.event.At < t.From && correlator.Onward(semconv.LayerWorkflow, s.party) {
+			return false // it did its part all the same
+		}
 		switch s.party {
 		case semconv.LayerWorkflow, semconv.LayerClient:
 			return s.about != "" && s.about != semconv.LayerWorkflow

@@ -136,9 +136,33 @@ func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evi
 				}
 			}
 		}
+		for i := range found {
+			if found[i].Rule == "" {
+				found[i] = endedBehind(c, t, found[i])
+			}
+		}
 		return slices.DeleteFunc(found, func(ev correlator.Evidence) bool {
 			// Of a back end of which nothing is heard nobody can say whether it is the route that is missing.
 			return ev.Rule == "" && c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil
 		})
 	}
+}
+
+// endedBehind hands a proxy's finding over to the process that ended behind it before, by its own word or by who watches it, or to the rollout
+// with which that one never ran.
+func endedBehind(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
+	var ended []*correlator.Event
+	for _, e := range c.Beside(t, telling) {
+		if s := hinted(e); s != nil && s.Mechanism == "crash" && s.owner(c, e) == semconv.LayerAPI && e.At >= ev.Records[0].At-recently && e.At <= t.At && !elsewhere(c, t, e) {
+			ended = append(ended, e)
+		}
+	}
+	if len(ended) == 0 || ended[0].At > ev.Records[0].At+moment {
+		return ev
+	}
+	ev.Rule, ev.Layer, ev.Mechanism, ev.Onset = "api.crash", semconv.LayerAPI, "crash", ended[0].At
+	ev.Records = append(ended[:min(len(ended), ownWords)], ev.Records...)
+	ev.Summary = "the back end ended" + quote(witness(ended))
+	ev.NextCheck, ev.SafeAction = "its last words and its memory limit", "restore it; the route is as it should be"
+	return bornBroken(c, ev)
 }
