@@ -3,6 +3,7 @@ package correlator
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -257,6 +258,22 @@ func manualNodeAction(e *Event) bool {
 	return slices.ContainsFunc([]string{"reimage", "reinstall", "redeploy", "reboot", "power", "maintenance", "drain", "re_enrol", "reenrol", "fence"}, func(s string) bool {
 		return strings.Contains(action, s)
 	})
+}
+
+// stopped is how long after a user's act what he has may go to a worse state because of it.
+const stopped = int64(5 * time.Minute)
+
+// stoppedByUser is the user's own act, on record, by which what he has does no longer do what it did; nil where there is none.
+func (c *Case) stoppedByUser(t *Trouble) (act *Event) {
+	if state := t.Cites[len(t.Cites)-1]; state.To() != semconv.Degraded {
+		return nil
+	}
+	for _, e := range c.Events {
+		if e.Is(semconv.EventAudit) && e.Attr(semconv.ActorType) == "user" && e.At <= t.At+skew && e.At >= t.At-stopped && holdsAny(strings.ToLower(e.Attr(semconv.Action)), "stop", "halt", "shutdown", "poweroff", "power_off", "suspend", "pause", "hibernate", "restart", "reboot", "resize", "rescue", "detach") {
+			act = e
+		}
+	}
+	return act
 }
 
 // asksForEnd says whether a record is somebody's own wish to end the allocation before its time.

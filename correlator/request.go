@@ -63,7 +63,7 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 		case tellsOfRequest(end):
 			c.widen(t, k.failed)
 			requests = append(requests, t)
-		case !terminal(state) || state == semconv.Active && (c.failuresAround(end.At) > 1 || answered.MatchString(end.Text)): // whoever has what he asked for complains of his own affairs
+		case !terminal(state) || state == semconv.Active && (c.failuresAround(end.At) > 1 || answered.MatchString(end.Text) || end.At-k.failed[0].At >= persistsFor && !repeated(k.failed)): // whoever has what he asked for complains of his own affairs
 			t.From, t.Complaint = c.Events[0].At, true // it may be about anything that went before
 			if at := c.Lifecycle.activeAfter(end.At); at != 0 {
 				t.Cleared = at // he gave up waiting, and got it all the same
@@ -73,6 +73,17 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 		}
 	}
 	return requests, complaints
+}
+
+// repeated says whether somebody says the same often enough to be heard for that (see persistentTroubles).
+func repeated(failed []*Event) bool {
+	times := map[string]int{}
+	for _, e := range failed {
+		if times[pattern(e.Text)]++; times[pattern(e.Text)] >= persistsTimes {
+			return true
+		}
+	}
+	return false
 }
 
 // widen has a request's trouble reach over all that its calls' traces hold: a caller whose clock is wrong tells of another hour than

@@ -41,6 +41,13 @@ func agent() []correlator.Rule {
 			Find:       stuckAgent,
 		},
 		{
+			ID: "node_agent.takes_nothing", Layer: semconv.LayerNodeAgent, Mechanism: "stuck", Words: unaccepted,
+			Looks:      "a task that nobody claimed, that was offered to the node's agent again and again, and an agent whose heart beats and that took nothing up",
+			NextCheck:  "what the agent waits for: its own dump of goroutines or threads",
+			SafeAction: "restart the agent; do not reimage",
+			Find:       takesNothing,
+		},
+		{
 			ID: "node.rebooted", Layer: semconv.LayerNode, Mechanism: "reboot",
 			Looks:      "a claim that was lost because the node came up again with another boot id",
 			NextCheck:  "console and pstore of the boot that ended",
@@ -65,7 +72,7 @@ func silentAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 			layerAlive = e
 		}
 	})
-	if agentDuring != nil || hostDuring == nil || agentBefore == nil && layerAlive == nil || brief(c, t, agentBefore) {
+	if agentDuring != nil || hostDuring == nil || agentBefore == nil && layerAlive == nil || brief(c, t, agentBefore) || boots(hostDuring) {
 		return nil
 	}
 	ev := correlator.Evidence{
@@ -82,6 +89,12 @@ func silentAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	}
 	return []correlator.Evidence{silentSince(c, t, ev)}
 }
+
+// boots says whether a machine's last word is its firmware's or its loader's: no agent can run there yet.
+func boots(e *correlator.Event) bool { return holds(e.Text, beforeSystem) }
+
+// beforeSystem are the words of a machine before its operating system runs (UEFI and BIOS, PXE, iPXE, GRUB, dracut).
+var beforeSystem = []string{"ipxe", "pxe-e", "pxe boot", "no more network devices", "no bootable device", "select proper boot device", "configuring (net", "grub>", "grub rescue", "grub loading", "uefi: ", "start pxe", "http boot", "dracut", "initqueue", "initramfs"}
 
 // silentSince hands an agent's silence over to the rollout of the agent, or of its node's image, after which it was not heard again:
 // what it said last tells of the failure.
@@ -180,6 +193,43 @@ func stuckAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 	}
 	ev.Summary = "the agent of " + t.Node + " is alive and takes no work" + quote(witness(ev.Records))
 	return []correlator.Evidence{ev}
+}
+
+// unaccepted are the words of who gave a task to an agent and hears nothing of it.
+var unaccepted = []string{"waiting for it to accept", "waiting for the agent to accept", "waiting for agent to accept", "waiting for runner to accept", "assigned to agent", "assigned to runner", "offered to agent", "not accepted yet"}
+
+// takesNothing needs the offers, by who makes them, a heartbeat of the agent after the first of them, and nothing else that it said since.
+func takesNothing(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if !t.NeverTaken() || t.Node == "" {
+		return nil
+	}
+	var offers []*correlator.Event
+	c.Each(t.From, t.At, func(e *correlator.Event) {
+		if !e.IsEvent() && e.Layer != semconv.LayerNodeAgent && c.Own(e, t) && holds(e.Text, unaccepted) {
+			offers = append(offers, e)
+		}
+	})
+	if len(offers) < 3 {
+		return nil
+	}
+	var beat *correlator.Event
+	says := false
+	c.EachIn(semconv.LayerNodeAgent, offers[0].At, t.At, func(e *correlator.Event) {
+		switch {
+		case !correlator.Names(e, t.Node):
+		case e.Is(semconv.EventHeartbeat):
+			beat = e
+		default:
+			says = says || e.Layer == semconv.LayerNodeAgent
+		}
+	})
+	if beat == nil || says {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Caller, Onset: offers[0].At, Records: slices.Concat(offers[:3], []*correlator.Event{beat}, t.Cites),
+		Summary: "the agent of " + t.Node + " is alive and takes up nothing of what it is given" + quote(offers[0]),
+	}}
 }
 
 func none(string) string { return "" }

@@ -62,7 +62,7 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		if e.At > until {
 			break
 		}
-		said := complaintsOf(c, t, e, failures)
+		said := slices.Concat(complaintsOf(c, t, e, failures), missedSince(c, t, e))
 		if back := slices.IndexFunc(rollouts[i+1:], func(later *correlator.Event) bool { return takesBack(later, e) }); back >= 0 {
 			said = before(said, rollouts[i+1+back].At+moment)
 			if len(before(own, rollouts[i+1+back].At+moment)) == 0 {
@@ -78,6 +78,9 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		}
 	}
 	if found == nil {
+		if ev := workedBefore(c, t, own, rollouts); ev != nil {
+			return ev
+		}
 		return curedBy(c, t, failures)
 	}
 	ev := correlator.Evidence{
@@ -94,6 +97,52 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		ev.Summary += ", until it was undone at " + correlator.Time(undone.At).Milli()
 	}
 	return []correlator.Evidence{ev}
+}
+
+// How a step ended, in the words of who does it.
+var (
+	wentWell  = []string{"success", "succeeded", "ok", "done", "complete", "finished", "passed"}
+	wentWrong = []string{"fail", "error", "abort"}
+)
+
+// workedBefore finds a step that went well for somebody else before a rollout and fails for the allocation since, as the same service tells of
+// both: the same words until how it ended.
+func workedBefore(c *correlator.Case, t *correlator.Trouble, own, rollouts []*correlator.Event) []correlator.Evidence {
+	const long = 16
+	var well, wrong, rollout *correlator.Event
+	for _, r := range rollouts {
+		if slices.ContainsFunc(rollouts, func(later *correlator.Event) bool { return later.At > r.At && takesBack(later, r) }) {
+			continue
+		}
+		c.Each(r.At-int64(changed), r.At, func(e *correlator.Event) {
+			for _, f := range own {
+				n := sharedBeginning(e.Text, f.Text)
+				if e.Service == f.Service && !e.IsEvent() && !c.Own(e, t) && f.At > r.At && n >= long && beginsWith(e.Text[n:], wentWell) && beginsWith(f.Text[n:], wentWrong) {
+					well, wrong, rollout = e, f, r
+				}
+			}
+		})
+	}
+	if rollout == nil {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Caller, Onset: rollout.At, Records: []*correlator.Event{well, rollout, wrong},
+		Summary: "what went well before the rollout of " + what(rollout) + quote(well) + " fails since" + quote(wrong),
+	}}
+}
+
+// sharedBeginning is how long two texts are the same.
+func sharedBeginning(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func beginsWith(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(text, w) })
 }
 
 // before are those of a time before another.
@@ -190,6 +239,26 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 	}
 	return out
 }
+
+// missedSince are the words, of any severity, of somebody who misses by its name what a rollout took away or changed.
+func missedSince(c *correlator.Case, t *correlator.Trouble, rollout *correlator.Event) (out []*correlator.Event) {
+	name := strings.ToLower(rollout.Attr(semconv.Component))
+	if len(name) < longName || correlator.LayerOfName(c.Profile, name) != "" {
+		return nil
+	}
+	c.Each(max(rollout.At, t.From-skewOfClocks), t.At, func(e *correlator.Event) {
+		if !e.IsEvent() && e.Service != rollout.Service && e.Layer != semconv.LayerClient && c.Own(e, t) == (e.Node != "") && strings.Contains(e.Text, name) && gone.Any(e.Text) && len(out) < ownWords {
+			out = append(out, e)
+		}
+	})
+	return out
+}
+
+// longName is how long a component's name is that no other word of a text holds by chance.
+const longName = 8
+
+// gone are the words of something that is not there.
+var gone = needles.Of("not present", "not found", "notfound", "is missing", "does not exist", "no such")
 
 // takesBack says whether a rollout brought back what another had replaced.
 func takesBack(e, rollout *correlator.Event) bool {

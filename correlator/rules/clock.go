@@ -68,6 +68,11 @@ func byItsClock(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidenc
 		}
 	})
 	if off == nil {
+		if free := unsynchronised(c, t); free != nil {
+			ev.Weight, ev.Certain, ev.Records = correlator.Specific, false, append([]*correlator.Event{free}, ev.Records...)
+			ev.Summary = "the clock of " + free.Node + " is not synchronised, and what it signs is refused for its time" + quote(free)
+			return ev
+		}
 		if i := slices.IndexFunc(ev.Records, saysOwnClock); i >= 0 {
 			ev.Weight, ev.Certain = correlator.Specific, false // whoever refused it tells both times
 			return ev
@@ -84,3 +89,16 @@ func byItsClock(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidenc
 	ev.Summary = "the clock of " + whose + " is wrong: it says " + correlator.Time(off.Time).Milli() + " at " + correlator.Time(off.Observed).Milli() + ", and what it signs is refused"
 	return ev
 }
+
+// unsynchronised is the word of the trouble's node, in the last two hours, that nothing sets its clock (chrony, ntpd, timesyncd).
+func unsynchronised(c *correlator.Case, t *correlator.Trouble) (says *correlator.Event) {
+	c.Each(t.From-int64(2*time.Hour), t.At, func(e *correlator.Event) {
+		if e.Node != "" && c.Own(e, t) && !e.IsEvent() && holds(e.Text, unset) {
+			says = e
+		}
+	})
+	return says
+}
+
+// unset are the words of a clock that nothing sets.
+var unset = []string{"can't synchronise", "not synchronised", "not synchronized", "unsynchronised", "unsynchronized", "no selectable sources", "no server suitable for synchronization", "timed out waiting for reply from", "kernel reports time_error"}

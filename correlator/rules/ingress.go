@@ -93,7 +93,7 @@ func flagged(x correlator.Exchange, flags ...string) bool {
 func proxied(what string, is func(correlator.Exchange) bool) func(*correlator.Case, *correlator.Trouble) []correlator.Evidence {
 	return func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Itself, Certain: true}
-		for _, e := range c.Failures(t) {
+		for _, e := range slices.Concat(c.Failures(t), byPath(c, t)) {
 			if (e.Layer == semconv.LayerIngress || e.HTTP.Proxied) && is(e.HTTP) && named(e) == nil {
 				ev.Records = append(ev.Records, e)
 			}
@@ -110,6 +110,32 @@ func proxied(what string, is func(correlator.Exchange) bool) func(*correlator.Ca
 		return []correlator.Evidence{ev}
 	}
 }
+
+// byPath are a proxy's lines, around a trouble, of answers to calls whose path names the allocation, or which one of its own failures
+// names: they carry no identifier.
+func byPath(c *correlator.Case, t *correlator.Trouble) (out []*correlator.Event) {
+	var named []*correlator.Event
+	for _, e := range c.Failures(t) {
+		if e.Layer != semconv.LayerIngress && !e.IsEvent() && strings.Contains(e.Text, "://") {
+			named = append(named, e)
+		}
+	}
+	for _, e := range c.UnattributedBetween(t.From-moment, t.At+moment) {
+		if e.Layer != semconv.LayerIngress || e.HTTP.Status < 400 || len(e.HTTP.Path) < longPath {
+			continue
+		}
+		path := strings.ToLower(e.HTTP.Path)
+		asked := func(own *correlator.Event) bool { return strings.Contains(own.Text, path) }
+		if t.Kind == correlator.RequestTrouble && len(c.ID) >= shortestID && strings.Contains(e.HTTP.Path, c.ID) || slices.ContainsFunc(named, asked) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// shortestID is how short an identifier may be and still be told from other words of a path, longPath how long a path is that many callers
+// do not share.
+const shortestID, longPath = 4, 16
 
 // unconnected are the words of proxies whose connection to a back end never came about (Go, nginx, Envoy).
 var unconnected = []string{"dial tcp", "while connecting to upstream", "delayed connect error", "connection timeout"}

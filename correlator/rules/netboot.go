@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -23,6 +24,12 @@ func netboot() []correlator.Rule {
 		NextCheck:  "the network between the machine's port and the DHCP server: VLAN, trunk, relay",
 		SafeAction: "do not reimage; neither the machine nor the server is broken by what is on record",
 		Find:       noOffer,
+	}, {
+		ID: "network.port_delay", Layer: semconv.LayerNetwork, Mechanism: "port_delay", Words: slices.Concat(portWaits[:2], []string{"to forwarding"}),
+		Looks:      "a machine that hears no offer of an address while its switch's port does not forward yet",
+		NextCheck:  "spanning tree's settings of that port: portfast, edge",
+		SafeAction: "make it an edge port; the machine and the DHCP server need nothing",
+		Find:       portDelay,
 	}}
 }
 
@@ -86,6 +93,43 @@ func noOffer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		Weight: correlator.Telling, Directness: correlator.Caller, Onset: unheard[0].At, Records: append(slices.Clone(unheard[:min(len(unheard), 4)]), serves),
 		Summary: "the machine hears no offer of an address" + quote(unheard[0]) + "; " + serves.Service + " has not heard of it, and makes offers to others",
 	}}
+}
+
+// Spanning tree's states of a port by which nothing passes, and the one in which all does (IEEE 802.1D; Cisco's, Arista's and Linux's words).
+var (
+	portWaits    = []string{"moving from blocking to listening", "moving from listening to learning", "to listening", "entered listening state", "entered learning state", "entered blocking state", "to learning"}
+	portForwards = []string{"to forwarding", "entered forwarding state"}
+)
+
+// portDelay needs the machine's own word that it hears no offer of an address, and a switch that tells of a port which does not forward
+// at that time, and does soon after.
+func portDelay(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Kind == correlator.RequestTrouble {
+		return nil
+	}
+	for _, e := range onTheme(c, themeUnoffered) {
+		if e.At < t.From-skewOfClocks || e.At > t.At {
+			continue
+		}
+		var waits, forwards *correlator.Event
+		c.EachIn(semconv.LayerNetwork, e.At-int64(time.Minute), e.At+int64(time.Minute), func(o *correlator.Event) {
+			switch {
+			case holds(o.Text, portForwards):
+				if forwards == nil || forwards.At < e.At {
+					forwards = o
+				}
+			case o.At <= e.At && holds(o.Text, portWaits):
+				waits = o
+			}
+		})
+		if waits != nil && forwards != nil && forwards.At > e.At {
+			return []correlator.Evidence{{
+				Weight: correlator.Telling, Directness: correlator.Itself, Onset: waits.At, Records: []*correlator.Event{waits, e, forwards},
+				Summary: "the switch's port did not forward yet when the machine asked for an address" + quote(waits),
+			}}
+		}
+	}
+	return nil
 }
 
 // netbootOff are the words of who switches a machine from the network to its disk (Tinkerbell, MAAS, Ironic); bootFiles those of what a

@@ -127,7 +127,8 @@ func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evi
 					break
 				}
 				// Whoever says of itself why it is not ready owns that the proxy has nobody to ask.
-				if e.Severity >= 17 && e.Layer == semconv.LayerAPI && e.At <= t.At && holds(e.Text, notReady) {
+				watched := e.Layer != semconv.LayerAPI && e.Severity >= 13 && e.Party() == semconv.LayerAPI && e.At <= ev.Records[0].At+moment
+				if (e.Severity >= 17 && e.Layer == semconv.LayerAPI || watched) && e.At <= t.At && holds(e.Text, notReady) {
 					ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "api.not_ready", semconv.LayerAPI, "not_ready", correlator.Specific
 					ev.Records, ev.Onset = append([]*correlator.Event{e}, ev.Records...), e.At
 					ev.Summary = "the back end is not ready, by its own word" + quote(e)

@@ -58,6 +58,12 @@ func provider() []correlator.Rule {
 		SafeAction: "keep the logs of the old node instance; take the node out of the provider's hands before a retry",
 		Find:       reimagedUnasked,
 	}, {
+		ID: "provider.never_began", Layer: semconv.LayerProvider, Mechanism: "pending",
+		Looks:      "a provider's job that never began until the platform's patience was over, while the provider answers questions after it",
+		NextCheck:  "what the provider's scheduler says of that job: capacity, a lock, a queue",
+		SafeAction: "let the provider begin it, or launch anew; the platform needs nothing",
+		Find:       neverBegan,
+	}, {
 		ID: "workflow.double_launch", Layer: semconv.LayerWorkflow, Mechanism: "duplicate_launch",
 		Looks:      "two provider jobs for one operation and configuration, the second launched while the first still ran",
 		NextCheck:  "which launch was the first; adopt that one",
@@ -118,8 +124,27 @@ func reimagedUnasked(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 		return nil
 	}
 	ev.Summary = "the provider acted on the node while the task was claimed" + quote(ev.Records[0])
+	if asked := askedToAct(c, t, ev.Records[0].At); asked != nil {
+		ev.Rule, ev.Layer, ev.Certain, ev.Onset = "workflow.reimage", semconv.LayerWorkflow, false, asked.At
+		ev.Records = append([]*correlator.Event{asked}, ev.Records...)
+		ev.Summary = "the platform itself had the node acted on while the task was claimed" + quote(asked)
+		ev.NextCheck = "by what the platform decided that the node was not at work"
+	}
 	return []correlator.Evidence{ev}
 }
+
+// askedToAct is the platform's own word, right before a provider acted on a node, that it has the node's power or installation changed.
+func askedToAct(c *correlator.Case, t *correlator.Trouble, at int64) (asked *correlator.Event) {
+	c.EachIn(semconv.LayerWorkflow, at-skewOfClocks, at, func(e *correlator.Event) {
+		if !e.IsEvent() && c.Own(e, t) && holds(e.Text, actsOn) {
+			asked = e
+		}
+	})
+	return asked
+}
+
+// actsOn are the words of a platform that has a machine's power or installation changed.
+var actsOn = []string{"power on", "power-on", "power off", "power-off", "power cycle", "power-cycle", "powering", "reboot", "reset", "reimag", "reinstall", "redeploy"}
 
 // launchedTwice compares the jobs of one operation: at most one may live for a configuration at a time
 // (docs/domain.md §4.9, I6).
@@ -154,7 +179,7 @@ func inTheWay(c *correlator.Case, t *correlator.Trouble) bool {
 }
 
 // alreadyThere are the words of a job that finds done what it was to do.
-var alreadyThere = []string{"already exists", "alreadyexists", "already in use", "conflict"}
+var alreadyThere = []string{"already exists", "alreadyexists", "already in use", "conflict", "is held by", "held by job", "already running"}
 
 // launchedUnnoted finds a job that failed because what it was to make is there, and another job of the allocation that the
 // provider took before and whose launch the platform never noted.
@@ -168,7 +193,7 @@ func launchedUnnoted(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 	}
 	for _, e := range c.Events {
 		job := e.Own(identity.ProviderJob)
-		noted := slices.ContainsFunc(c.Lifecycle.Jobs, func(j *correlator.Run) bool { return j.ID == job })
+		noted := slices.ContainsFunc(c.Lifecycle.Jobs, func(j *correlator.Run) bool { return j.ID == job && j.Changes[0].At <= t.At })
 		if job != "" && job != failed && !noted && !e.IsEvent() && e.Layer == semconv.LayerProvider && e.At < t.At {
 			other = e
 			break
@@ -180,5 +205,39 @@ func launchedUnnoted(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 	return []correlator.Evidence{{
 		Weight: correlator.Specific, Directness: correlator.Caller, Onset: other.At, Records: append([]*correlator.Event{other, said}, t.Cites...),
 		Summary: "job " + failed + " found done what " + other.Own(identity.ProviderJob) + " did, a job that the platform launched before and did not note" + quote(said),
+	}}
+}
+
+// begins is how long a job may wait for its beginning until that is the provider's matter.
+const begins = int64(10 * time.Minute)
+
+// neverBegan needs a job that was called off while it waited, long after it was launched, and a question after it that was answered.
+func neverBegan(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Kind != correlator.JobTrouble || t.At-t.From < begins {
+		return nil
+	}
+	id := t.Cites[0].Own(identity.ProviderJob)
+	for _, j := range c.Lifecycle.Jobs {
+		if j.ID != id {
+			continue
+		}
+		for _, change := range j.Changes {
+			if change.At < t.At && !strings.EqualFold(change.To, "pending") && !strings.EqualFold(change.To, "waiting") {
+				return nil
+			}
+		}
+	}
+	var polled *correlator.Event
+	for _, e := range c.Events {
+		if e.At < t.At && e.Is(semconv.EventProviderPoll) && e.Own(identity.ProviderJob) == id {
+			polled = e
+		}
+	}
+	if polled == nil || polled.Attr(semconv.PollOK) != "true" || !strings.EqualFold(t.Cites[len(t.Cites)-1].To(), "canceled") {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Generic, Directness: correlator.Caller, Certain: true, Onset: t.From, Records: append([]*correlator.Event{polled}, t.Cites...),
+		Summary: "the provider took the job and did not begin it for " + time.Duration(t.At-t.From).Round(time.Second).String() + ", until it was called off",
 	}}
 }

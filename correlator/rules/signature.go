@@ -247,6 +247,12 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		return nil
 	}
 	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+	if owner == semconv.LayerNode {
+		if peer := alike(c, t, s, ev.Records); peer != nil {
+			ev.Mechanism, ev.Onset = s.Mechanism, ev.Records[0].At
+			return ofSeveral(c, t, peer, ev)
+		}
+	}
 	s.ownWord(c, t, &ev)
 	ev.Summary = s.Summary + quote(witness(ev.Records))
 	ev.Onset = ev.Records[0].At
@@ -278,6 +284,14 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		refused := func(e *correlator.Event) bool { return turnedDown(e) || holds(e.Text, []string{"layer4", "timeout"}) }
 		if c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil || slices.ContainsFunc(told.beside[s], refused) {
 			return nil // the back end is not there, by the balancer's word, or nobody knows
+		}
+	case "process.panic":
+		if ev.Beside && ofOtherRequest(c, t, ev.Records[0]) {
+			return nil
+		}
+	case "api_auth.credential":
+		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "node.clock_refused" }) {
+			return nil // it was refused for its time
 		}
 	case "node.firmware":
 		ev.Mechanism = s.Mechanism
@@ -313,27 +327,14 @@ func conclusive(e *correlator.Event) bool {
 		holds(e.Text, []string{"://", "cn=", "subject", "issuer", "handshak", "dial", "peer", "client", "server", "upstream", "connect", "remote error", "not_after", "notafter", "expires"})
 }
 
-// lasting are the words of a state that goes on until somebody tells its end.
-var lasting = []string{"until this", "until it is", "alarm set", "is now read-only", "set to read-only", "marked read-only", "enabled (user request", "entering hibernate", "entered standby", "is now disabled", "has been disabled", "is cordoned", "is quarantined", "has been suspended", "is paused"}
-
-// lifted are the words with which the end of such a state is told.
-var lifted = []string{"clear", "lifted", "resum", "recovered", "unblocked", "is writable", "back to normal", "uncordoned", "enabled again", "re-enabled"}
-
-// lasts says whether a record tells of a state that goes on, of which its speaker has told no end until the trouble.
-func lasts(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bool {
-	if !holds(e.Text, lasting) {
-		return false
-	}
-	over := false
-	c.Each(e.At+1, t.At, func(later *correlator.Event) {
-		over = over || later.Service == e.Service && !later.IsEvent() && holds(later.Text, lifted) && !holds(later.Text, lasting)
-	})
-	return !over
+// ofOtherRequest says whether a record tells of a request, by its path, that nobody made for the allocation.
+func ofOtherRequest(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bool {
+	return !c.Own(e, t) && e.HTTP.Path != "" && !slices.ContainsFunc(c.Failures(t), func(own *correlator.Event) bool { return own.HTTP.Path == e.HTTP.Path })
 }
 
 // overBefore says whether what was said beside a step that still stands was over long before: it does not keep it.
 func overBefore(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
-	if lasts(c, t, records[len(records)-1]) {
+	if c.Lasts(records[len(records)-1], t.At) {
 		return false
 	}
 	last, rest := int64(math.MinInt64), int64(10*time.Minute)

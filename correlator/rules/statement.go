@@ -28,7 +28,7 @@ var answeredWords = regexp.MustCompile(`\b(?:refused|rejected|answered|returned|
 var unusable = needles.Of(
 	"refused", "timed out", "timeout", "unavailable", "unreachable", "reset by peer", "eof", "broken pipe", "no response", "no reply", "no confirm", "not respond", "unable to connect",
 	"failed to connect", "could not connect", "cannot connect", "can't connect", "connection error", "connect to", "unable to reach", "could not reach", "cannot reach",
-	"server error", "internal error", "bad gateway", "gateway time", " 500", " 502", " 503", " 504", "lost connection", "connection lost", "disconnected", "deadline",
+	"server error", "internal error", "bad gateway", "gateway time", " 500", " 502", " 503", " 504", "lost connection", "connection lost", "disconnected", "deadline", "unable to handle the request", "unable to retrieve",
 	"operationalerror", "databaseerror", "programmingerror", "internalerror", "server-side error",
 )
 
@@ -43,7 +43,7 @@ var givenUp = needles.Of(
 // refuses for a reason of its own.
 var ofItself = needles.Of(
 	"traceback", "exception", "unhandled", "uncaught", "assert", "crash", "segfault", "aborted (", "terminating", "unrecoverable", "corrupt", "malformed", "failed to decode", "failed to parse",
-	"failed to load", "failed to open", "failed to read", "failed to write", "failed to start", "failed to restore", "failed to initialize", "failed to initialise", "failed to create", "failed to allocate",
+	"failed to encode", "encode result", "failed to marshal", "failed to serialize", "failed to load", "failed to open", "failed to read", "failed to write", "failed to start", "failed to restore", "failed to initialize", "failed to initialise", "failed to create", "failed to allocate",
 	"failed to apply", "failed to process", "failed to handle", "failed during", "could not parse", "could not decode", "could not load", "could not open", "cannot parse", "cannot decode", "cannot open", "unable to parse", "unable to load",
 	"unexpected end", "unexpected token", "unexpected value", "invalid state", "illegal state", "nil pointer", "null reference", "nullpointer", "undefined method", "index out of range", "typeerror", "keyerror", "valueerror", "attributeerror", "runtimeerror",
 	"is deprecated", "no longer supported", "not supported", "older than the last", "too old", "exited", "exit code", "exit status", "sigterm", "sigkill", "blocked", "stuck", "wedged", " hung", "deadlock", "overflow", "out of range", "limit reached",
@@ -147,8 +147,15 @@ var leaves = []string{semconv.LayerProvider, semconv.LayerNetwork, semconv.Layer
 
 // ofLeaf says whether an error is a leaf's own.
 func ofLeaf(e *correlator.Event) bool {
-	return e.Severity >= 17 && slices.Contains(leaves, e.Party()) && !unusable.Any(e.Text)
+	enough := 17
+	if e.Party() == semconv.LayerNetwork && !linkDown.Any(e.Text) {
+		enough = 13 // probes and switches tell what they find as warnings
+	}
+	return e.Severity >= enough && slices.Contains(leaves, e.Party()) && !unusable.Any(e.Text)
 }
+
+// linkDown are the words of a link that ended: of which of its two ends is not known.
+var linkDown = needles.Of("changed state to down", "updown", "link down", "link is down", "link-down", "lost carrier", "carrier lost")
 
 // severityFatal is the least severity of somebody who says that he cannot go on.
 const severityFatal = 21

@@ -126,8 +126,8 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		if !c.Own(e, t) && s.about == "" && !blamed[s.party] && last[s.party] != nil && overBefore(c, t, []*correlator.Event{last[s.party]}) {
 			continue // it was over long before
 		}
-		if sig := hinted(e); sig != nil && overcome[sig] {
-			continue
+		if sig := hinted(e); sig != nil && (overcome[sig] || sig.ID == "process.panic" && ofOtherRequest(c, t, e)) {
+			continue // it got over it, or somebody else's request met it
 		}
 		switch {
 		case s.about != "":
@@ -146,7 +146,7 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 			p := of(s.party)
 			p.own = append(p.own, s)
 			p.onset = earliest(p.onset, e.At)
-			p.severe = p.severe || e.Severity >= 17 || s.cause || e.Party() != e.Layer
+			p.severe = p.severe || e.Severity >= 17 || s.cause || e.Party() != e.Layer || ofLeaf(e)
 			p.itsOwnIDs = p.itsOwnIDs || e.Allocation == c.ID || t.Node != "" && correlator.Names(e, t.Node)
 		}
 	}

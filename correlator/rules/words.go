@@ -135,3 +135,60 @@ func telling(e *correlator.Event) bool {
 	}
 	return on(e, themeRead)
 }
+
+// alike is a record by which another machine meets the same as the allocation's does, in the same words, or fails in the same step of a
+// service's; nil where there is none.
+func alike(c *correlator.Case, t *correlator.Trouble, s *signature, records []*correlator.Event) (peer *correlator.Event) {
+	said := map[string]bool{}
+	for _, e := range records {
+		if e.Failed() {
+			said[template(e.Text)] = true
+		}
+	}
+	steps := stepsOf(c, t)
+	c.Each(t.From-int64(time.Hour), t.At+int64(time.Hour), func(e *correlator.Event) {
+		if peer != nil || e.Node == "" || !e.Failed() || e.IsEvent() || c.Own(e, t) {
+			return
+		}
+		if hinted(e) == s && said[template(e.Text)] || slices.ContainsFunc(steps, func(own *correlator.Event) bool { return beginAlike(own, e) }) {
+			peer = e
+		}
+	})
+	return peer
+}
+
+// stepsOf is what a provider says of its steps that failed on the trouble's machine.
+func stepsOf(c *correlator.Case, t *correlator.Trouble) (out []*correlator.Event) {
+	for _, e := range c.Failures(t) {
+		if e.Layer == semconv.LayerProvider && !e.IsEvent() && len(out) < ownWords {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// beginAlike says whether a service says two things that begin with the same words, more of them than a prefix of its log has.
+func beginAlike(a, b *correlator.Event) bool {
+	const long = 80
+	return a.Service == b.Service && len(a.Text) >= long && len(b.Text) >= long && a.Text[:long] == b.Text[:long]
+}
+
+// ofSeveral hands what several machines meet alike over to what they have in common: their image, where a rollout brought it, or the step of
+// a provider that fails on each. Nobody is named where that is not known.
+func ofSeveral(c *correlator.Case, t *correlator.Trouble, peer *correlator.Event, ev correlator.Evidence) []correlator.Evidence {
+	said := quote(witness(ev.Records))
+	if ev = byRollout(c, ev, "image", "image", "profile"); ev.Layer == semconv.LayerDeploy {
+		ev.Summary = "several machines of one image meet the same" + said
+		ev.Records = append(ev.Records, peer)
+		return []correlator.Evidence{ev}
+	}
+	if peer.Layer != semconv.LayerProvider {
+		return nil
+	}
+	steps := stepsOf(c, t)
+	return []correlator.Evidence{{
+		Rule: "provider.step", Layer: semconv.LayerProvider, Mechanism: "step", Weight: correlator.Generic, Directness: correlator.Itself, Onset: steps[0].At,
+		Records: append(steps, peer), Summary: "a step of the provider's fails on several machines" + quote(steps[0]),
+		NextCheck: "what that step asks of a machine that none of them has", SafeAction: "the machines need nothing",
+	}}
+}

@@ -1,0 +1,22 @@
+package correlator
+
+import "github.com/faultline-io/faultline/internal/needles"
+
+// lasting are the words of a state that goes on until somebody tells its end: whoever says so once need not say it again.
+var lasting = needles.Of("until this", "until it is", "alarm set", "is now read-only", "set to read-only", "marked read-only", "enabled (user request", "entering hibernate", "entered standby", "is now disabled", "has been disabled",
+	"is cordoned", "is quarantined", "has been suspended", "is paused", " is down, reason", "has no server available", "is down (")
+
+// lifted are the words with which the end of such a state is told.
+var lifted = needles.Of("clear", "lifted", "resum", "recovered", "unblocked", "is writable", "back to normal", "uncordoned", "enabled again", "re-enabled", " is up, reason", " is up (")
+
+// Lasts says whether a record tells of a state that goes on, of which its speaker has told no end until a time.
+func (c *Case) Lasts(e *Event, until int64) bool {
+	if !lasting.Any(e.Text) {
+		return false
+	}
+	over := false
+	c.Each(e.At+1, until, func(later *Event) {
+		over = over || later.Service == e.Service && !later.IsEvent() && lifted.Any(later.Text) && !lasting.Any(later.Text)
+	})
+	return !over
+}
