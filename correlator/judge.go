@@ -135,6 +135,10 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 				d.drop(&ev, "it began after the trouble")
 				continue
 			}
+			if t.Kind == DriftTrouble && ev.Layer != t.Owes {
+				d.drop(&ev, "a view that lagged is the view's matter")
+				continue
+			}
 			if ev.Beside && t.Kind == OverdueTrouble && t.Cleared != 0 {
 				d.drop(&ev, "what was late and done in the end takes proof of its own")
 				continue

@@ -77,6 +77,52 @@ func (c *Case) movedLate(i int) *Trouble {
 	}
 }
 
+// canceledLate are jobs that ran on for much longer than they may after their end had been asked for, and ended then.
+func canceledLate(c *Case) (out []*Trouble) {
+	end, budget := c.Lifecycle.Cancel, int64(c.Profile.Budgets().Cancel)
+	if end == nil || budget == 0 {
+		return nil
+	}
+	for _, j := range c.jobsOf("provision", "") {
+		before, last := j.at(end.At), j.Last()
+		if j.silent() || before == nil || jobOver(before.To) || !jobOver(last.To) || last.At-end.At <= muchLonger*budget {
+			continue
+		}
+		out = append(out, &Trouble{
+			Kind: OverdueTrouble, From: end.At, At: last.At - 1, Cleared: last.At, Owes: semconv.LayerProvider, Cites: distinct(end, last.Event),
+			What: "job " + j.ID + " ran on for " + time.Duration(last.At-end.At).Round(time.Second).String() + " after its end had been asked for",
+		})
+	}
+	return out
+}
+
+// viewsLate are views that showed for much longer than their grace what was over, and then what is.
+func viewsLate(c *Case) (out []*Trouble) {
+	wrong := map[projectionKey][]look{}
+	for _, l := range c.looks() {
+		grace := int64(c.Profile.Grace(l.key.projection))
+		if _, since, is := c.shownWrongly(l.key, l.shown, l.event, l.event.At); is {
+			if l.event.At-since > muchLonger*grace {
+				wrong[l.key] = append(wrong[l.key], l)
+			}
+			continue
+		}
+		if looks := wrong[l.key]; len(looks) > 1 {
+			truth, since, _ := c.shownWrongly(l.key, looks[0].shown, looks[0].event, looks[0].event.At)
+			var cites []*Event
+			for _, past := range looks {
+				cites = append(cites, past.event)
+			}
+			out = append(out, &Trouble{
+				Kind: DriftTrouble, From: since, At: l.event.At - 1, Cleared: l.event.At, Owes: semconv.LayerProjection, Cites: append(cites, l.event),
+				What: "the " + l.key.projection + " view showed " + looks[0].shown + " for " + time.Duration(l.event.At-since).Round(time.Second).String() + " after the " + l.key.field + " had become " + truth,
+			})
+		}
+		delete(wrong, l.key)
+	}
+	return out
+}
+
 // othersDone is the end of the last job or task that a state waited for, by the last who told of it, nil where none ended in it well, or where
 // another began after it.
 func (c *Case) othersDone(from, to int64) (over *Event) {

@@ -51,6 +51,19 @@ const (
 // WentQuiet says whether a layer that spoke all the time, of whomever, has not been heard of for longer than three times the pause that it usually makes: one
 // that is no longer nine tenths of the time.
 func (c *Case) WentQuiet(layer string) bool {
+	last, usual, ok := c.rhythm(layer)
+	return ok && c.Now-last > max(3*usual, leastQuiet)
+}
+
+// DueAfter says whether a layer that speaks all the time has not been heard of since a time, and may be within its usual pauses: what it has
+// to tell of that time may still come.
+func (c *Case) DueAfter(layer string, at int64) bool {
+	last, usual, ok := c.rhythm(layer)
+	return ok && last <= at && c.Now-last <= max(3*usual, leastQuiet)
+}
+
+// rhythm is when a layer was heard of last, and how long it usually pauses; false where it was heard of too seldom to say.
+func (c *Case) rhythm(layer string) (last, usual int64, ok bool) {
 	var at []int64
 	c.EachIn(layer, c.Now-usualOf, c.Now, func(e *Event) { at = append(at, min(e.EndAt(), c.Now)) })
 	list := c.Liveness.of(layer)
@@ -62,18 +75,18 @@ func (c *Case) WentQuiet(layer string) bool {
 	slices.Sort(at)
 	at = slices.CompactFunc(at, func(a, b int64) bool { return max(a-b, b-a) < signEvery })
 	if len(at) < fewSigns {
-		return false
+		return 0, 0, false
 	}
 	var pauses []int64
 	for i := range at[1:] {
 		pauses = append(pauses, at[i+1]-at[i])
 	}
 	slices.Sort(pauses)
-	usual, left := int64(0), (at[len(at)-1]-at[0])*9/10
+	left := (at[len(at)-1] - at[0]) * 9 / 10
 	for _, p := range pauses {
 		if usual, left = p, left-p; left <= 0 {
 			break
 		}
 	}
-	return c.Now-at[len(at)-1] > max(3*usual, leastQuiet)
+	return at[len(at)-1], usual, true
 }

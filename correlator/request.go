@@ -139,7 +139,7 @@ func callFailed(e *Event) bool {
 // expected says whether a client's failure is what its own doing looks like: it hung up, it asked for an
 // end, or it asks for what is gone by its own wish.
 func (c *Case) expected(e *Event) bool {
-	if hungUp(e) || c.hangups()[e.TraceID] {
+	if (hungUp(e) || c.hangups()[e.TraceID] || c.hangups()[e.Own(identity.Request)]) && !outOfTime.Any(e.Text) {
 		return true
 	}
 	if c.misrouted(e) {
@@ -174,12 +174,20 @@ func (c *Case) hangups() map[string]bool {
 	out := map[string]bool{}
 	c.hung = out
 	for _, e := range c.Events {
-		if e.TraceID != "" && hungUp(e) {
-			out[e.TraceID] = true
+		if !hungUp(e) {
+			continue
+		}
+		for _, id := range []string{e.TraceID, e.Own(identity.Request)} {
+			if id != "" {
+				out[id] = true
+			}
 		}
 	}
 	return out
 }
+
+// outOfTime are the words of a client whose own patience was over: nobody wished that end.
+var outOfTime = needles.Of("readtimeout", "read timed out", "timed out", "deadline exceeded", "timeoutexception", "timeouterror", "etimedout", "client.timeout")
 
 // misrouted says whether a record is of a request that a proxy had no route for.
 func (c *Case) misrouted(e *Event) bool { return e.TraceID != "" && c.misroutes()[e.TraceID] }

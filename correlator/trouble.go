@@ -67,6 +67,7 @@ func findTroubles(c *Case) []*Trouble {
 	deep = append(deep, jobTroubles(c)...)
 	deep = append(deep, blindTroubles(c)...)
 	deep = append(deep, outboxTroubles(c)...)
+	deep = append(deep, canceledLate(c)...)
 	calls, complaints := requestTroubles(c)
 	out := slices.Concat(deep, calls)
 	for _, t := range slices.Concat(runTroubles(c), stateTroubles(c), complaints) {
@@ -90,6 +91,7 @@ func findTroubles(c *Case) []*Trouble {
 		out = append(out, late...)
 	}
 	out = append(out, orphanTroubles(c)...)
+	out = append(out, viewsLate(c)...)
 	slices.SortStableFunc(out, func(a, b *Trouble) int { return cmp.Compare(a.At, b.At) })
 	return out
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -46,23 +45,27 @@ type call struct {
 	failed bool              // somebody behind the proxy tells of a failure: it had no answer to lose
 }
 
-// callID is by what the records of one call are known: its trace, or the request that all name.
-func callID(e *correlator.Event) string { return cmp.Or(e.TraceID, e.Own(identity.Request)) }
-
 // callsOf gathers, by trace or request, the failed calls around a trouble of which the called tells that they went well.
 func callsOf(c *correlator.Case, t *correlator.Trouble) []*call {
 	by := map[string]*call{}
 	var out []*call
 	for _, e := range c.Failures(t) {
-		id := callID(e)
-		if id == "" || e.IsEvent() {
+		trace, request := e.TraceID, e.Own(identity.Request)
+		if trace == "" && request == "" || e.IsEvent() {
 			continue
 		}
-		k := by[id]
+		k := by[trace]
+		if k == nil {
+			k = by[request]
+		}
 		if k == nil {
 			k = &call{}
-			by[id] = k
 			out = append(out, k)
+		}
+		for _, id := range []string{trace, request} {
+			if id != "" {
+				by[id] = k
+			}
 		}
 		k.failed = k.failed || correlator.Onward(semconv.LayerIngress, e.Layer)
 		switch {
@@ -77,7 +80,10 @@ func callsOf(c *correlator.Case, t *correlator.Trouble) []*call {
 		}
 	}
 	for _, e := range c.Quiet(t) {
-		k := by[callID(e)]
+		k := by[e.TraceID]
+		if k == nil || e.TraceID == "" {
+			k = by[e.Own(identity.Request)]
+		}
 		if k != nil && e.Layer == semconv.LayerIngress && leftBy(e) {
 			k.left = e
 		}
@@ -122,6 +128,10 @@ func hungUpEarly(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 		}
 		// The called was done later, or a proxy saw the caller go after a time in which nobody answers.
 		proof := k.done
+		if slower := patientPeer(c, t, k); proof == nil && slower != nil {
+			proof = k.left
+			ev.Records = append(ev.Records, slower)
+		}
 		if atOnce := k.caller.Signal == record.Span && k.caller.EndAt()-k.caller.At < int64(2*time.Second); k.left != nil && atOnce {
 			proof = k.left
 		}
@@ -141,6 +151,54 @@ func hungUpEarly(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	ev.Rule = ev.Layer + ".patience"
 	ev.Summary = ev.Layer + " hung up before it could be answered" + quote(ev.Records[0])
 	return []correlator.Evidence{ev}
+}
+
+// patientPeer is an answer that somebody else waited for, longer than a caller did who went away, to the same call through the same proxy; nil
+// where there is none.
+func patientPeer(c *correlator.Case, t *correlator.Trouble, k *call) (answer *correlator.Event) {
+	if k.left == nil {
+		return nil
+	}
+	method, path := askedOf(k.left)
+	patience := max(tookOf(k.caller), tookOf(k.left))
+	c.EachIn(semconv.LayerIngress, t.From-recently, t.At, func(e *correlator.Event) {
+		if e.Service != k.left.Service || e.HTTP.Status < 200 || e.HTTP.Status >= 300 || tookOf(e) <= patience {
+			return
+		}
+		if m, p := askedOf(e); method != "" && m == method && sameCall(p, path) {
+			answer = e
+		}
+	})
+	return answer
+}
+
+// quotedRequest finds what was asked for in a proxy's line of any form that quotes it.
+var quotedRequest = regexp.MustCompile(`"(get|head|post|put|patch|delete) (\S+) http/`)
+
+// askedOf is the method, in lower case, and the path of a proxy's line, "" where it has none.
+func askedOf(e *correlator.Event) (method, path string) {
+	if e.HTTP.Method != "" {
+		return strings.ToLower(e.HTTP.Method), strings.ToLower(e.HTTP.Path)
+	}
+	if m := quotedRequest.FindStringSubmatch(e.Text); m != nil {
+		return m[1], m[2]
+	}
+	return "", ""
+}
+
+// sameCall says whether two paths differ in one part at most, which names what is asked for.
+func sameCall(a, b string) bool {
+	x, y := strings.Split(a, "/"), strings.Split(b, "/")
+	if len(x) != len(y) {
+		return false
+	}
+	differ := 0
+	for i := range x {
+		if x[i] != y[i] {
+			differ++
+		}
+	}
+	return differ <= 1
 }
 
 // mayWait finds how long a caller lets a call wait, in seconds; waits are the last parts of paths whose calls wait by their nature.

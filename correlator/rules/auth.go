@@ -125,7 +125,7 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			ev.Mechanism = "credential"
 		}
 	}
-	if len(ev.Records) == 0 || unheard(t, ev.Records) {
+	if len(ev.Records) == 0 || unheard(t, ev.Records) || shownAndNotSeen(c, t, ev.Records) {
 		return nil
 	}
 	best := witness(ev.Records)
@@ -151,6 +151,25 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 func unheard(t *correlator.Trouble, records []*correlator.Event) bool {
 	return t.Node != "" && !slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerIngress })
 }
+
+// shownAndNotSeen says whether callers were refused for want of a certificate which their own log says that they showed: what became of it
+// between the two, neither says.
+func shownAndNotSeen(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	if !slices.ContainsFunc(records, func(e *correlator.Event) bool { return holds(e.Text, noCertificate) }) {
+		return false
+	}
+	shown := false
+	c.Each(t.From, t.At, func(e *correlator.Event) {
+		shown = shown || c.Own(e, t) && !e.IsEvent() && (e.Layer == semconv.LayerNodeAgent || e.Layer == semconv.LayerClient) && holds(e.Text, presented)
+	})
+	return shown
+}
+
+// What a caller says of the certificate that it showed, and who asked for it of the one that did not come.
+var (
+	noCertificate = []string{"client certificate missing", "no client certificate", "mtls_present\":false", "mtls_present=false", "certificate required", "no required ssl certificate"}
+	presented     = []string{"presented cn=", "presented certificate", "presenting certificate", "sent client certificate", "client certificate sent"}
+)
 
 // ofFiles are the words of a file that could not be opened (errno EACCES).
 var ofFiles = []string{"could not open", "cannot open", "failed to open", "can't open", "errno 13", "open /", "mkdir /", "unlink /", "eacces"}

@@ -29,7 +29,7 @@ const changed = 3 * time.Hour
 var misfits = needles.Of(
 	"not found", "failed to find", "no matches for", "no such", "does not exist", "doesn't exist", "unknown", "unsupported", "not supported", "unrecognized", "unrecognised", "undefined", "unexpected",
 	"missing", "mismatch", "incompatible", "deprecated", "no longer", "invalid", "cannot find", "could not find", "required", "not allowed", "schema", "malformed", "wrong", "failed to decode", "failed to parse", "deserializ", "unmarshal",
-	"expected", "version",
+	"expected", "version", "checksum", "failed to verify", "does not match", "digest",
 )
 
 func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {

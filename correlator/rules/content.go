@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -48,7 +49,10 @@ func content() []correlator.Rule {
 					ev.Records = append(ev.Records, e)
 				}
 			})
-			if refused || len(ev.Records) == said {
+			unreached := slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
+				return e.Layer == semconv.LayerWorkflow && named(e) != nil && (named(e).Layer == semconv.LayerCert || named(e).Layer == semconv.LayerNetwork)
+			}) // it says itself that it did not get there: those who did were others
+			if refused || unreached || len(ev.Records) == said {
 				return nil
 			}
 			ev.Summary = "the provider was reached and has no such template" + quote(witness(ev.Records[said:]))

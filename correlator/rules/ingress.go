@@ -41,7 +41,7 @@ func ingress() []correlator.Rule {
 			SafeAction: "raise the limit or lower the rate; nothing behind the proxy was asked",
 			Find: proxied("the ingress refused by its own limit", func(x correlator.Exchange) bool {
 				own := x.Status == 413 || x.Status == 414 || x.Status == 429 || x.Status == 431
-				return own && x.Upstream == "" && x.Proxied || flagged(x, "RL", "UO") && x.Upstream == ""
+				return own && x.Upstream == "" && x.Proxied || flagged(x, "RL") && x.Upstream == "" || flagged(x, "UO") // it named a server and did not ask it
 			}),
 		},
 		{

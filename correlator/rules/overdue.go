@@ -74,7 +74,9 @@ func unrecorded(c *correlator.Case, t *correlator.Trouble) bool {
 	if t.Attempt != nil && t.Attempt.Taken != nil && told(t.Attempt.Taken.Layer) && c.AliveBetween(t.Attempt.Taken.Layer, t.At+1, c.Now) == nil {
 		return true
 	}
-	return slices.ContainsFunc(t.Cites, func(e *correlator.Event) bool { return e.IsEvent() && told(e.Layer) && c.WentQuiet(e.Layer) })
+	return slices.ContainsFunc(t.Cites, func(e *correlator.Event) bool {
+		return e.IsEvent() && told(e.Layer) && (c.WentQuiet(e.Layer) || c.DueAfter(e.Layer, t.At))
+	})
 }
 
 // handedOn says whether a workflow that stands still is seen to have handed its work on: somebody behind it speaks of this very

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -52,12 +53,15 @@ func bornBroken(c *correlator.Case, ev correlator.Evidence) correlator.Evidence 
 		return ev
 	}
 	ran, until := false, c.Now
+	speaks := slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Service == change.Attr(semconv.Component) })
 	c.EachEvent(semconv.EventDeploy, change.At+1, c.Now, func(e *correlator.Event) {
 		if e.Attr(semconv.Component) == change.Attr(semconv.Component) {
 			until = min(until, e.At)
 		}
 	})
-	c.EachIn(ev.Layer, change.At+int64(30*time.Second), until, func(e *correlator.Event) { ran = ran || e.IsEvent() })
+	c.EachIn(ev.Layer, change.At+int64(30*time.Second), until, func(e *correlator.Event) {
+		ran = ran || e.IsEvent() && (!speaks || e.Service == change.Attr(semconv.Component)) // others of its layer may run
+	})
 	if ran {
 		return ev
 	}

@@ -268,6 +268,9 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 			return nil // the machine has memory: a process came to the limit that it was given
 		}
 	case "deploy.no_worker":
+		if born := bornBroken(c, crashed(told, ev)); born.Mechanism == "broken" {
+			return []correlator.Evidence{born}
+		}
 		if slices.ContainsFunc(told.all(), stoppedByItself) {
 			ev.Rule, ev.Layer, ev.Mechanism = "workflow.no_worker", semconv.LayerWorkflow, "no_worker"
 		}
@@ -364,6 +367,22 @@ func tookItAlong(c *correlator.Case, t *correlator.Trouble, owner string, record
 func stoppedByItself(e *correlator.Event) bool {
 	s := hinted(e)
 	return e.Party() == semconv.LayerWorkflow && s != nil && (s.ID == "workflow.blocked" || s.ID == "process.crash" || s.ID == "deploy.no_worker" && strings.Contains(e.Text, "stopped polling"))
+}
+
+// crashed is the evidence that nobody polls as of workers that end, from the first word of it on: itself where none does.
+func crashed(told *words, ev correlator.Evidence) correlator.Evidence {
+	var ends []*correlator.Event
+	for _, e := range told.all() {
+		if s := hinted(e); e.Party() == semconv.LayerWorkflow && s != nil && (s.ID == "process.crash" || s.ID == "process.exit") {
+			ends = append(ends, e)
+		}
+	}
+	if len(ends) == 0 {
+		return ev
+	}
+	slices.SortStableFunc(ends, correlator.CompareEvents)
+	ev.Layer, ev.Onset, ev.Records = semconv.LayerWorkflow, ends[0].At, append(ends[:min(len(ends), ownWords)], ev.Records...)
+	return ev
 }
 
 // unseen says whether a client alone tells of a dial that nobody answered, and nobody is heard at whose door it was: what became of it on the way,

@@ -36,7 +36,8 @@ func gaveUp(t *correlator.Trouble) bool {
 // the platform's patience (docs/domain.md §4.6). A 202 is a promise, not a fact.
 func cancelIgnored(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	end := c.Lifecycle.Cancel
-	if !gaveUp(t) || end == nil || end.At > t.At {
+	late := t.Kind == correlator.OverdueTrouble && t.Cleared != 0 && t.Owes == semconv.LayerProvider // it ended in the end
+	if !gaveUp(t) && !late || end == nil || end.At > t.At {
 		return nil
 	}
 	for _, j := range c.Lifecycle.Jobs {
