@@ -112,8 +112,9 @@ func portDelay(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 			continue
 		}
 		var waits, forwards *correlator.Event
-		c.EachIn(semconv.LayerNetwork, e.At-int64(time.Minute), e.At+int64(time.Minute), func(o *correlator.Event) {
+		c.Each(e.At-int64(time.Minute), e.At+int64(time.Minute), func(o *correlator.Event) {
 			switch {
+			case o.IsEvent() || o.Party() != semconv.LayerNetwork:
 			case holds(o.Text, portForwards):
 				if forwards == nil || forwards.At < e.At {
 					forwards = o

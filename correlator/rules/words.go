@@ -147,11 +147,12 @@ func alike(c *correlator.Case, t *correlator.Trouble, s *signature, records []*c
 	}
 	steps := stepsOf(c, t)
 	c.Each(t.From-int64(time.Hour), t.At+int64(time.Hour), func(e *correlator.Event) {
-		if peer != nil || e.Node == "" || !e.Failed() || e.IsEvent() || c.Own(e, t) {
+		if peer != nil && peer.Layer == semconv.LayerProvider || e.Node == "" || !e.Failed() || e.IsEvent() || c.Own(e, t) {
 			return
 		}
-		if hinted(e) == s && said[template(e.Text)] || slices.ContainsFunc(steps, func(own *correlator.Event) bool { return beginAlike(own, e) }) {
-			peer = e
+		step := slices.ContainsFunc(steps, func(own *correlator.Event) bool { return beginAlike(own, e) })
+		if step || peer == nil && hinted(e) == s && said[template(e.Text)] {
+			peer = e // a step of the provider's says more: whose it is
 		}
 	})
 	return peer
@@ -186,6 +187,9 @@ func ofSeveral(c *correlator.Case, t *correlator.Trouble, peer *correlator.Event
 		return nil
 	}
 	steps := stepsOf(c, t)
+	if len(steps) == 0 {
+		return nil
+	}
 	return []correlator.Evidence{{
 		Rule: "provider.step", Layer: semconv.LayerProvider, Mechanism: "step", Weight: correlator.Generic, Directness: correlator.Itself, Onset: steps[0].At,
 		Records: append(steps, peer), Summary: "a step of the provider's fails on several machines" + quote(steps[0]),
