@@ -126,10 +126,6 @@ func TestTheStoreAndTheFileAgree(t *testing.T) {
 		if (i%5 != 0 || i >= mine) && !slices.Contains(readBesides, s.Name) && os.Getenv(everyStory) == "" {
 			continue // each takes a database of its own; make test-stories takes all
 		}
-		if slices.Contains(fileAlone, s.Name) {
-			t.Logf("%s is told from a file alone (docs/adr/0019): NOT compared", s.Name)
-			continue
-		}
 		parities := []bool{i%2 == 0}
 		if os.Getenv(everyStory) == "both" {
 			parities = append(parities, i%2 != 0)
@@ -162,10 +158,6 @@ func asFile(t *testing.T, records []*record.Record) []*record.Record {
 	must(t, r.ReadFile(path))
 	return out
 }
-
-// fileAlone are stories that rest on what went well for others long before a trouble, which a store is not asked for: from there they are
-// undetermined.
-var fileAlone = []string{"step-that-went-well-before-a-release"}
 
 // readBesides are stories that are told by what lies beside an allocation: what its node said before it was given away, or by a clock that is
 // wrong by years; what others ordinarily met, close to a trouble and while it lasted.

@@ -78,9 +78,6 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		}
 	}
 	if found == nil {
-		if ev := workedBefore(c, t, own, rollouts); ev != nil {
-			return ev
-		}
 		return curedBy(c, t, failures)
 	}
 	ev := correlator.Evidence{
@@ -97,52 +94,6 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		ev.Summary += ", until it was undone at " + correlator.Time(undone.At).Milli()
 	}
 	return []correlator.Evidence{ev}
-}
-
-// How a step ended, in the words of who does it.
-var (
-	wentWell  = []string{"success", "succeeded", "ok", "done", "complete", "finished", "passed"}
-	wentWrong = []string{"fail", "error", "abort"}
-)
-
-// workedBefore finds a step that went well for somebody else before a rollout and fails for the allocation since, as the same service tells of
-// both: the same words until how it ended.
-func workedBefore(c *correlator.Case, t *correlator.Trouble, own, rollouts []*correlator.Event) []correlator.Evidence {
-	const long = 16
-	var well, wrong, rollout *correlator.Event
-	for _, r := range rollouts {
-		if slices.ContainsFunc(rollouts, func(later *correlator.Event) bool { return later.At > r.At && takesBack(later, r) }) {
-			continue
-		}
-		c.Each(r.At-int64(changed), r.At, func(e *correlator.Event) {
-			for _, f := range own {
-				n := sharedBeginning(e.Text, f.Text)
-				if e.Service == f.Service && !e.IsEvent() && !c.Own(e, t) && f.At > r.At && n >= long && beginsWith(e.Text[n:], wentWell) && beginsWith(f.Text[n:], wentWrong) {
-					well, wrong, rollout = e, f, r
-				}
-			}
-		})
-	}
-	if rollout == nil {
-		return nil
-	}
-	return []correlator.Evidence{{
-		Weight: correlator.Telling, Directness: correlator.Caller, Onset: rollout.At, Records: []*correlator.Event{well, rollout, wrong},
-		Summary: "what went well before the rollout of " + what(rollout) + quote(well) + " fails since" + quote(wrong),
-	}}
-}
-
-// sharedBeginning is how long two texts are the same.
-func sharedBeginning(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-func beginsWith(text string, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(text, w) })
 }
 
 // before are those of a time before another.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -139,23 +140,42 @@ func telling(e *correlator.Event) bool {
 // alike is a record by which another machine meets the same as the allocation's does, in the same words, or fails in the same step of a
 // service's; nil where there is none.
 func alike(c *correlator.Case, t *correlator.Trouble, s *signature, records []*correlator.Event) (peer *correlator.Event) {
+	steps := stepsOf(c, t)
 	said := map[string]bool{}
-	for _, e := range records {
-		if e.Failed() {
-			said[template(e.Text)] = true
+	for _, e := range ofOtherMachines(c) {
+		if e.At < t.From-int64(time.Hour) || e.At > t.At+int64(time.Hour) || c.Own(e, t) {
+			continue
+		}
+		if slices.ContainsFunc(steps, func(own *correlator.Event) bool { return beginAlike(own, e) }) {
+			return e // it says more: whose that is
+		}
+		if peer != nil || hinted(e) != s {
+			continue
+		}
+		if len(said) == 0 {
+			for _, own := range records {
+				said[template(own.Text)] = own.Failed()
+			}
+		}
+		if said[template(e.Text)] {
+			peer = e
 		}
 	}
-	steps := stepsOf(c, t)
-	c.Each(t.From-int64(time.Hour), t.At+int64(time.Hour), func(e *correlator.Event) {
-		if peer != nil && peer.Layer == semconv.LayerProvider || e.Node == "" || !e.Failed() || e.IsEvent() || c.Own(e, t) {
-			return
-		}
-		step := slices.ContainsFunc(steps, func(own *correlator.Event) bool { return beginAlike(own, e) })
-		if step || peer == nil && hinted(e) == s && said[template(e.Text)] {
-			peer = e // a step of the provider's says more: whose it is
-		}
-	})
 	return peer
+}
+
+// ofOtherMachines are, in order, the records that tell of failures on machines that are not the allocation's own records. They are sorted out once.
+func ofOtherMachines(c *correlator.Case) []*correlator.Event {
+	type key struct{}
+	return c.Memo(key{}, func() any {
+		var out []*correlator.Event
+		c.Each(math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
+			if e.Node != "" && e.Allocation != c.ID && !e.IsEvent() && e.Failed() {
+				out = append(out, e)
+			}
+		})
+		return out
+	}).([]*correlator.Event)
 }
 
 // stepsOf is what a provider says of its steps that failed on the trouble's machine.
