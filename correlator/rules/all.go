@@ -64,5 +64,6 @@ var groups = []struct {
 	{change, "refused or failed since a rollout, or until its undoing"},
 	{because, "answered with a failure by who could not use the next one"},
 	{testimony, "not known: who speaks of trouble in itself"},
+	{view, "answered, and not shown"},
 	{first, "answered with a failure by who was first"},
 }

@@ -113,7 +113,7 @@ func reimagedUnasked(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 		if e.Layer != semconv.LayerProvider || e.IsEvent() || named(e) != nil || !correlator.Names(e, t.Node) {
 			return
 		}
-		for _, words := range []string{"power cycle", "power off", "poweroff", "redeploy", "to deploying", "to releasing", "reimag", "reinstall", "deprovision"} {
+		for _, words := range []string{"power cycle", "power off", "poweroff", "powering off", "redeploy", "to deploying", "to releasing", "reimag", "reinstall", "deprovision", "terminated", "destroyed", "deleted"} {
 			if strings.Contains(e.Text, words) {
 				ev.Records = append(ev.Records, e)
 				return
@@ -144,7 +144,7 @@ func askedToAct(c *correlator.Case, t *correlator.Trouble, at int64) (asked *cor
 }
 
 // actsOn are the words of a platform that has a machine's power or installation changed.
-var actsOn = []string{"power on", "power-on", "power off", "power-off", "power cycle", "power-cycle", "powering", "reboot", "reset", "reimag", "reinstall", "redeploy"}
+var actsOn = []string{"power on", "power-on", "power off", "power-off", "power cycle", "power-cycle", "powering", "reboot", "reset", "reimag", "reinstall", "redeploy", "terminat", "deleted", "deleting", "destroy", "deprovision", "orphan"}
 
 // launchedTwice compares the jobs of one operation: at most one may live for a configuration at a time
 // (docs/domain.md §4.9, I6).

@@ -1,0 +1,83 @@
+package rules
+
+import (
+	"strings"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/needles"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// view reads, of lines that are no lifecycle events, that a view shows as under way what its owner had told to be over. Decisions taken on such
+// a view are the view's (domain.md, 4.9).
+func view() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "projection.behind", Layer: semconv.LayerProjection, Mechanism: "stale",
+		Looks:      "a view that shows a job or a workflow as under way, by its own word, though whoever ran it had told its end minutes before",
+		NextCheck:  "the updater of that view: which of the subject's events did it apply last?",
+		SafeAction: "whoever asks should ask the owner, not the view; the work is done and needs no repeating",
+		Find:       behindItsOwner,
+	}}
+}
+
+var (
+	underWay = needles.Of("running", "in progress", "in_progress", "pending", "provisioning", "executing", "active=true", "not finished", "unfinished")
+	isOver   = needles.Of("completed", "succeeded", "successful", "finished", "closed", "close-status", "terminated", "ended")
+)
+
+// outdated is for how long a view may show what was before its owner's word has come to it.
+const outdated = int64(5 * time.Minute)
+
+func behindItsOwner(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if c.Profile.FirstFailure() || !c.Profile.Knows(semconv.LayerProjection) || t.Kind == correlator.OrphanTrouble {
+		return nil
+	}
+	over := map[string]*correlator.Event{} // by subject, the end as its owner told it
+	var shown []*correlator.Event
+	for _, e := range c.Events {
+		if e.At > t.At || e.IsEvent() || e.Text == "" {
+			continue
+		}
+		switch {
+		case e.Party() == semconv.LayerProjection && underWay.Any(e.Text):
+			for _, subject := range subjects(e.Text) {
+				if end := over[subject]; end != nil && e.At-end.At > outdated && e.At >= t.From-outdated {
+					shown = append(shown, end, e)
+					break
+				}
+			}
+		case (e.Party() == semconv.LayerProvider || e.Party() == semconv.LayerWorkflow) && isOver.Any(e.Text) && !e.Failed():
+			for _, subject := range subjects(e.Text) {
+				if over[subject] == nil {
+					over[subject] = e
+				}
+			}
+		case e.Party() == semconv.LayerProvider || e.Party() == semconv.LayerWorkflow:
+			if underWay.Any(e.Text) {
+				for _, subject := range subjects(e.Text) {
+					delete(over, subject) // it was begun anew
+				}
+			}
+		}
+	}
+	if len(shown) == 0 {
+		return nil
+	}
+	last := shown[len(shown)-1]
+	return []correlator.Evidence{{
+		Weight: correlator.Specific, Directness: correlator.Itself, Onset: shown[0].At, Records: shown,
+		Summary: "the view shows as under way what was over at " + correlator.Time(shown[len(shown)-2].At).Milli() + quote(last),
+	}}
+}
+
+// subjects are the words of a text that can be the name of one thing: with a digit, and neither a time nor a mere small number.
+func subjects(text string) (out []string) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n\",;=()[]{}'", r) }) {
+		word = strings.TrimRight(word, ".:!?")
+		if len(word) >= 4 && strings.ContainsAny(word, "0123456789") && !strings.Contains(word, ":") {
+			out = append(out, word)
+		}
+	}
+	return out
+}
