@@ -3,6 +3,7 @@ package correlator
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/identity"
@@ -225,7 +226,7 @@ func (c *Case) Beside(t *Trouble, telling func(*Event) bool) []*Event {
 	var out []*Event
 	from, to := t.From-besideTime, t.At+skew
 	for _, e := range c.telling[firstAt(c.telling, t.From-Throughout):firstAt(c.telling, to+1)] {
-		if c.near(e, t) && (e.At >= from || e.Node != "" && e.Layer == semconv.LayerNode && e.At >= t.From-bootBefore || c.saidAgain(e) > t.From || c.Lasts(e, t.From)) {
+		if c.near(e, t) && (e.At >= from || e.Node != "" && e.Layer == semconv.LayerNode && e.At >= t.From-bootBefore || c.saidAgain(e) > t.From || c.Lasts(e, t.From) || c.portLasts(e, t.From)) {
 			out = append(out, e)
 		}
 	}
@@ -315,4 +316,12 @@ func (c *Case) ours(e *Event, t *Trouble) bool {
 		return Names(e, t.Node)
 	}
 	return slices.ContainsFunc(c.Lifecycle.Nodes, func(n string) bool { return Names(e, n) })
+}
+
+// shortestAddress is how short an address may be and still be told from other words of a text.
+const shortestAddress = 7
+
+// Mentions says whether one of the allocation's own plain records names an address.
+func (c *Case) Mentions(address string) bool {
+	return len(address) >= shortestAddress && slices.ContainsFunc(c.Events, func(e *Event) bool { return !e.IsEvent() && strings.Contains(e.Text, address) })
 }

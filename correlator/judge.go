@@ -156,7 +156,9 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 	all = slices.Clone(found)
 	// What had ended before the step began is another step's matter, if anything went on during it.
 	during := func(ev Evidence) bool {
-		return ev.Last >= t.From-moment || slices.ContainsFunc(ev.Records, func(e *Event) bool { return e.Allocation == "" && j.c.saidAgain(e) > t.From })
+		return ev.Last >= t.From-moment || slices.ContainsFunc(ev.Records, func(e *Event) bool {
+			return e.Allocation == "" && (j.c.saidAgain(e) > t.From || j.c.portLasts(e, t.From) || j.c.Lasts(e, t.From))
+		})
 	}
 	if slices.ContainsFunc(found, during) {
 		found = slices.DeleteFunc(found, func(ev Evidence) bool {

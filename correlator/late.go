@@ -162,7 +162,11 @@ func (c *Case) keptFrom(from, to int64) []*Event {
 			told = append(told, e)
 		}
 	}
-	if len(told) < persistsAtWork-1 || told[len(told)-1].At-told[0].At < (to-from)/4 {
+	if len(told) < persistsTimes {
+		return nil
+	}
+	span := told[len(told)-1].At - told[0].At
+	if span < (to-from)/4 || len(told) < persistsAtWork-1 && span < (to-from)/2 {
 		return nil
 	}
 	return someOf(told, persistsAtWork)

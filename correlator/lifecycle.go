@@ -103,10 +103,13 @@ func (l *Lifecycle) State() (state string, since int64, ok bool) {
 	return state, since, len(l.States) > 0
 }
 
-// stateAt is the allocation's state at a time, "" before the first.
+// stateAt is the allocation's state at a time; before the first move that was told of, the state that this one left, "" where it does not say.
 func (l *Lifecycle) stateAt(t int64) (state string, since int64) {
-	for _, c := range l.States {
+	for i, c := range l.States {
 		if c.At > t {
+			if i == 0 {
+				state = c.From
+			}
 			break
 		}
 		if c.To != state {

@@ -176,13 +176,13 @@ func (l *Reader) recordSet(ctx context.Context, allocation string, asOf int64) (
 // surroundings ask for what was said around an allocation's own records by its nodes, and for what was done.
 func (l *Reader) surroundings(c *closure, nodes []string, reach period) (all parallel[[]*record.Record]) {
 	ask := func(query string, p params) {
-		p["from"], p["to"], p["as_of"] = moment(reach.from), moment(reach.to), moment(c.asOf)
+		p["to"], p["as_of"] = moment(reach.to), moment(c.asOf)
 		all = append(all, func(ctx context.Context) ([]*record.Record, error) { return l.records(ctx, query, p) })
 	}
 	if len(nodes) > 0 {
-		ask("events_of_nodes", params{"nodes": list(nodes), "keys": texts(nodeKeys(nodes)), "allocation": plain(c.allocation), "most": maxRecords})
+		ask("events_of_nodes", params{"nodes": list(nodes), "keys": texts(nodeKeys(nodes)), "allocation": plain(c.allocation), "most": maxRecords, "from": moment(reach.from - (complained - int64(around)))})
 	}
-	ask("actions", params{"most": maxContext})
+	ask("actions", params{"most": maxContext, "from": moment(reach.from)})
 	return all
 }
 

@@ -82,8 +82,12 @@ func (w *WorkingSet) boundUnattributed() {
 	}
 	w.ordinary.bound(w.now)
 	for node, list := range w.nodeLines {
-		if len(list) > 0 && list[len(list)-1].Observed < w.now-2*contextMargin {
-			list = slices.DeleteFunc(list, func(e *correlator.Event) bool { return !e.TellsOfFailure() || e.Observed < w.now-changeMargin })
+		if long := w.now - complaintMargin - contextMargin; len(list) > lastWords && list[len(list)-1].Observed < long && newest(list) < long {
+			slices.SortFunc(list, correlator.CompareEvents)
+			last := list[len(list)-lastWords].At // it may be long before anybody asks when a machine was last heard of
+			list = slices.DeleteFunc(list, func(e *correlator.Event) bool {
+				return !e.TellsOfFailure() && e.At < last || e.Observed < w.now-changeMargin
+			})
 		}
 		if len(list) > w.bounds.Lines {
 			list = slices.Clone(list[len(list)-w.bounds.Lines/2:])
@@ -93,6 +97,17 @@ func (w *WorkingSet) boundUnattributed() {
 		}
 	}
 }
+
+// newest is when the last of what is here was observed: records come in any order.
+func newest(list []*correlator.Event) (at int64) {
+	for _, e := range list {
+		at = max(at, e.Observed)
+	}
+	return at
+}
+
+// lastWords is how many lines are kept of a machine that is silent, whatever they say.
+const lastWords = 4
 
 // Drop lets go of an allocation.
 func (w *WorkingSet) Drop(allocation string) {

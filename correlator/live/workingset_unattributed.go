@@ -93,7 +93,7 @@ func (w *WorkingSet) Invalidated() Invalidation {
 // contextMargin is how long before and after an allocation's own records others may be cited.
 const contextMargin = int64(10 * time.Minute)
 
-// complaintMargin is how long before them a complaint may be cited that was repeated since.
+// complaintMargin is how long before them a complaint may be cited that was repeated since, and whatever their nodes said.
 const complaintMargin = correlator.Throughout
 
 // changeMargin is how long before them a rollout may be cited: what it broke may be asked for late.
@@ -127,7 +127,7 @@ func (w *WorkingSet) around(own []*correlator.Event) []*correlator.Event {
 	for n := range nodes {
 		// It may have been broken before it was given away, and its clock may be wrong by years.
 		add(w.nodeLines[n], func(e *correlator.Event) bool {
-			return e.TellsOfFailure() && before(e) || e.Observed >= from && e.Observed <= to
+			return e.TellsOfFailure() && before(e) || e.Observed >= from && e.Observed <= to || e.At >= from+contextMargin-complaintMargin && e.At <= to
 		})
 	}
 	slices.SortFunc(out, correlator.CompareEvents)

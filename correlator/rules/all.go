@@ -42,6 +42,7 @@ var groups = []struct {
 	{auth, "refused"},
 	{agent, "sent and not accepted, or accepted and not answered"},
 	{provider, "answered with a failure"},
+	{part, "answered with a failure"},
 	{netboot, "answered, and asked for and answered again"},
 	{unfinished, "accepted and not answered"},
 	{refused, "not arrived: nobody listens"},

@@ -233,12 +233,28 @@ func cutsWait(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			ev.Records, served = append(ev.Records, e), true
 		}
 	}
+	if late := closedOn(c, t, ev.Records[0].At); late != nil && !answered && !served {
+		ev.Records, answered = append(ev.Records, late), true
+	}
 	if sooner < 2 && !answered && !served {
 		return nil
 	}
 	ev.Summary = "a proxy ends a call that waits for its answer" + quote(ev.Records[0])
 	return []correlator.Evidence{ev}
 }
+
+// closedOn is the called's own word, after a proxy ended its call, that it had an answer and found the connection closed; nil where there is none.
+func closedOn(c *correlator.Case, t *correlator.Trouble, since int64) (late *correlator.Event) {
+	c.EachIn(semconv.LayerAPI, since, t.At, func(e *correlator.Event) {
+		if late == nil && !e.IsEvent() && c.Own(e, t) && holds(e.Text, closedWords) {
+			late = e
+		}
+	})
+	return late
+}
+
+// closedWords are the words of a server whose caller is gone when it answers (Go, Java, Python, Node.js).
+var closedWords = []string{"broken pipe", "client disconnected", "clientabortexception", "clientdisconnect", "write after end", "response already closed", "connection closed by client", "epipe"}
 
 // servedOthers is an answer that a proxy had from a back end around a trouble, nil where there is none.
 func servedOthers(c *correlator.Case, t *correlator.Trouble, called string) (answer *correlator.Event) {

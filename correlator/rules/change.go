@@ -89,7 +89,10 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		ev.Weight, ev.Records = correlator.Specific, append(ev.Records, others...)
 		ev.Summary += ", on other machines, too"
 	}
-	if undone := undoing(c, found, t); undone != nil {
+	if undone := undoneForOthers(c, found, complaints); undone != nil {
+		ev.Records, ev.Certain, ev.Directness = append(ev.Records, undone...), true, correlator.Itself
+		ev.Summary += ", until it was undone at " + correlator.Time(undone[0].At).Milli()
+	} else if undone := undoing(c, found, t); undone != nil {
 		ev.Records, ev.Certain, ev.Directness = append(ev.Records, undone), true, correlator.Itself
 		ev.Summary += ", until it was undone at " + correlator.Time(undone.At).Milli()
 	}
@@ -233,6 +236,38 @@ func undoing(c *correlator.Case, rollout *correlator.Event, t *correlator.Troubl
 		}
 	})
 	return undone
+}
+
+// undoneForOthers is, where an allocation was not made good, the rollout that brought back what was there before, and an answer that the component
+// which complained gave well to somebody after it and with no such complaint; nil where there is none.
+func undoneForOthers(c *correlator.Case, rollout *correlator.Event, complaints []*correlator.Event) []*correlator.Event {
+	var undone, well *correlator.Event
+	c.EachEvent(semconv.EventDeploy, rollout.At+1, c.Now, func(e *correlator.Event) {
+		if takesBack(e, rollout) {
+			undone = e
+		}
+	})
+	if undone == nil {
+		return nil
+	}
+	by, said := map[string]bool{}, map[string]bool{}
+	for _, e := range complaints {
+		by[e.Service], said[template(e.Text)] = true, true
+	}
+	again := false
+	c.Each(undone.At+1, c.Now, func(e *correlator.Event) {
+		switch {
+		case e.IsEvent() || !by[e.Service]:
+		case e.Failed():
+			again = again || said[template(e.Text)]
+		case e.HTTP.Status >= 200 && e.HTTP.Status < 400 && well == nil:
+			well = e
+		}
+	})
+	if well == nil || again {
+		return nil
+	}
+	return []*correlator.Event{undone, well}
 }
 
 // what names what a rollout brought.

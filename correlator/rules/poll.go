@@ -44,6 +44,9 @@ func poll() []correlator.Rule {
 // other nodes after.
 type askedFor struct{ before, after, peers []*correlator.Event }
 
+// asksWithin is how long before a task was queued an agent may have asked for work for the last time, in nanoseconds.
+const asksWithin = int64(30 * time.Minute)
+
 func questions(c *correlator.Case, t *correlator.Trouble) (q askedFor) {
 	if !t.NeverTaken() || t.Node == "" || t.Attempt.Queued == nil {
 		return q
@@ -56,7 +59,7 @@ func questions(c *correlator.Case, t *correlator.Trouble) (q askedFor) {
 	if t.Attempt.Over != nil {
 		until = min(until, t.Attempt.Over.At) // from then on there is nothing to hand out
 	}
-	c.Each(queued-int64(10*time.Minute), until, func(e *correlator.Event) {
+	c.Each(queued-asksWithin, until, func(e *correlator.Event) {
 		if !asksForWork(e) {
 			return
 		}
@@ -95,8 +98,11 @@ var answered = regexp.MustCompile(`\b(?:get|post) (?:https?://[^/\s]+)?(/\S+)(?:
 
 func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	q := questions(c, t)
-	if len(q.before) < 2 || len(q.after) > 0 || len(q.peers) == 0 {
+	if len(q.before) == 0 || len(q.after) > 0 || len(q.peers) == 0 {
 		return nil
+	}
+	if len(q.before) == 1 && c.LastOf(semconv.LayerNodeAgent, t.Node, t.Attempt.Queued.At+moment, t.At) == nil {
+		return nil // one question alone may be all that was kept of many, but for an agent that is heard of otherwise
 	}
 	last := q.before[len(q.before)-1]
 	return []correlator.Evidence{{

@@ -42,6 +42,9 @@ func provider() []correlator.Rule {
 			if holds(strings.ToLower(last.Attr(semconv.ProviderExplanation)), outOfPatience) {
 				return nil // it waited for somebody else, and says nothing of him
 			}
+			if last.Attr(semconv.ProviderExplanation) == "" && ofTheMachine(c, t) {
+				return nil
+			}
 			weight := correlator.Generic // it took the job and did not do it: why, it does not say
 			if last.Attr(semconv.ProviderExplanation) != "" {
 				weight = correlator.Telling
@@ -85,6 +88,22 @@ func unclaimed(c *correlator.Case, t *correlator.Trouble) bool {
 		}
 		return s != nil && s.Layer != semconv.LayerProvider
 	})
+}
+
+// ofTheMachine says whether all that a provider itself tells of a step's failure is that it waited for the machine in vain, or that a part of the
+// machine failed it: which of the two ends of that handoff it was nobody says.
+func ofTheMachine(c *correlator.Case, t *correlator.Trouble) bool {
+	of := false
+	for _, e := range c.Failures(t) {
+		if e.IsEvent() || e.Layer != semconv.LayerProvider || !c.Own(e, t) {
+			continue
+		}
+		if !holds(e.Text, outOfPatience) && !ofAPart(e) {
+			return false
+		}
+		of = true
+	}
+	return of
 }
 
 // outOfPatience are the words of a provider that waited for a machine, or for a part of itself, in vain.

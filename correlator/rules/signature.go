@@ -229,7 +229,7 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 			}
 		}
 	}
-	if ev.Beside && !told.linked(ev.Records) && afterIt(t, ev.Records[0]) {
+	if ev.Beside && !told.linked(c, ev.Records) && afterIt(t, ev.Records[0]) {
 		return nil
 	}
 	along := s.Mechanism == "crash" && tookItAlong(c, t, owner, ev.Records)
@@ -238,7 +238,7 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 	}
 	if ev.Beside {
 		ev.Certain = false
-		if !told.linked(ev.Records) {
+		if !told.linked(c, ev.Records) {
 			ev.Weight-- // that it was said at that time is not that it is why
 		}
 		ev.Beside = !told.holds[owner] // who has the order in hand speaks of it, whether or not he names it

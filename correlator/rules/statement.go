@@ -136,7 +136,7 @@ func state(c *correlator.Case, e *correlator.Event) statement {
 		s.about = semconv.LayerCert
 	}
 	s.echo = !servedItself(e) && (wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer ||
-		!ofItself.Any(e.Text) && e.Severity < severityFatal && !ofLeaf(e) || ofAChild(e) || givenUp.Any(e.Text) || s.about == "" && brokenOff.Any(e.Text) || answeredWords.MatchString(e.Text))
+		!ofItself.Any(e.Text) && e.Severity < severityFatal && !ofLeaf(e) || ofAChild(e) || ofAPart(e) || givenUp.Any(e.Text) || s.about == "" && brokenOff.Any(e.Text) || answeredWords.MatchString(e.Text))
 	return s
 }
 
@@ -147,6 +147,9 @@ var leaves = []string{semconv.LayerProvider, semconv.LayerNetwork, semconv.Layer
 
 // ofLeaf says whether an error is a leaf's own.
 func ofLeaf(e *correlator.Event) bool {
+	if e.Severity >= 17 && byKernel(e) {
+		return !unusable.Any(e.Text) // a kernel's drivers speak of the machine's parts
+	}
 	enough := 17
 	if e.Party() == semconv.LayerNetwork && !linkDown.Any(e.Text) {
 		enough = 13 // probes and switches tell what they find as warnings
@@ -173,6 +176,11 @@ func servedItself(e *correlator.Event) bool {
 // ofAChild says whether a party tells how a command ended that it had started: what failed is what the command did.
 func ofAChild(e *correlator.Event) bool {
 	return (e.Layer == semconv.LayerWorkflow || e.Layer == semconv.LayerNodeAgent) && e.Party() == e.Layer && commandEnded.MatchString(e.Text)
+}
+
+// ofAPart says whether somebody who works on machines tells of a machine's part that failed him: it is the machine's.
+func ofAPart(e *correlator.Event) bool {
+	return (e.Layer == semconv.LayerProvider || e.Layer == semconv.LayerNodeAgent) && e.Node != "" && len(partsOf(e.Text)) > 0
 }
 
 // commandEnded finds a command that ended with a status of its own.

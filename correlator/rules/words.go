@@ -18,9 +18,11 @@ type words struct {
 	stated                  bool            // whether they were read
 }
 
-// linked says whether one of the records comes from a service that the step's own records lead to.
-func (w *words) linked(records []*correlator.Event) bool {
-	return slices.ContainsFunc(records, func(e *correlator.Event) bool { return w.answered[e.Service] || w.answered["layer "+e.Party()] })
+// linked says whether one of the records comes from a service that the step's own records lead to, or is about an address that they name.
+func (w *words) linked(c *correlator.Case, records []*correlator.Event) bool {
+	return slices.ContainsFunc(records, func(e *correlator.Event) bool {
+		return w.answered[e.Service] || w.answered["layer "+e.Party()] || c.Mentions(e.Attr(semconv.ServerAddress))
+	})
 }
 
 // all are the records that name any cause.
