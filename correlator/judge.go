@@ -97,7 +97,7 @@ func attributedBy(found []Evidence) string {
 // byHand is the recorded act of a person that explains why a node lost its work, nil where there is
 // none: an administrator who has a node installed anew is nobody's fault.
 func (j *judgement) byHand(t *Trouble) *Event {
-	if t.Kind == StateTrouble {
+	if t.Kind == StateTrouble || t.Kind == RequestTrouble && t.Complaint {
 		return j.c.stoppedByUser(t)
 	}
 	if t.Kind != TaskTrouble || t.Attempt.Over == nil || t.Attempt.Taken == nil {

@@ -266,14 +266,33 @@ func manualNodeAction(e *Event) bool {
 // stopped is how long after a user's act what he has may go to a worse state because of it.
 const stopped = int64(5 * time.Minute)
 
-// stoppedByUser is the user's own act, on record, by which what he has does no longer do what it did; nil where there is none.
+// A user's acts by which what he has stands still until he has it go on; those that pass by themselves; and those that have it go on.
+var (
+	standsStill = []string{"stop", "halt", "shutdown", "poweroff", "power_off", "suspend", "pause", "hibernate"}
+	passes      = []string{"restart", "reboot", "resize", "rescue", "detach"}
+	goesOnAgain = []string{"start", "resume", "power_on", "poweron", "unpause", "wake"}
+)
+
+// stoppedByUser is the user's own act, on record, by which what he has does no longer do what it did, or by which somebody cannot reach it; nil where
+// there is none.
 func (c *Case) stoppedByUser(t *Trouble) (act *Event) {
-	if state := t.Cites[len(t.Cites)-1]; state.To() != semconv.Degraded {
+	end := t.Cites[len(t.Cites)-1]
+	reached := t.Kind == RequestTrouble // somebody wants to reach it, at any time until it goes on again
+	if !reached && end.To() != semconv.Degraded {
 		return nil
 	}
 	for _, e := range c.Events {
-		if e.Is(semconv.EventAudit) && e.Attr(semconv.ActorType) == "user" && e.At <= t.At+skew && e.At >= t.At-stopped && holdsAny(strings.ToLower(e.Attr(semconv.Action)), "stop", "halt", "shutdown", "poweroff", "power_off", "suspend", "pause", "hibernate", "restart", "reboot", "resize", "rescue", "detach") {
-			act = e
+		if !e.Is(semconv.EventAudit) || e.Attr(semconv.ActorType) != "user" || e.At > end.At+skew {
+			continue
+		}
+		action := strings.ToLower(e.Attr(semconv.Action))
+		switch {
+		case holdsAny(action, standsStill...), !reached && holdsAny(action, passes...):
+			if reached || e.At >= t.At-stopped {
+				act = e
+			}
+		case holdsAny(action, goesOnAgain...):
+			act = nil
 		}
 	}
 	return act

@@ -62,9 +62,33 @@ func (c *Case) DueAfter(layer string, at int64) bool {
 	return ok && last <= at && c.Now-last <= max(3*usual, leastQuiet)
 }
 
+// PausedSince says whether a layer that speaks all the time was not heard of for much longer than it usually pauses, at some time since another:
+// what it had to tell of that time may be lost for good.
+func (c *Case) PausedSince(layer string, since int64) bool {
+	at := c.signs(layer)
+	if len(at) < fewSigns {
+		return false
+	}
+	longest := max(muchLonger*pauseOf(at, 2), 3*leastQuiet)
+	for i := range at[1:] {
+		if at[i+1] > since && at[i+1]-at[i] > longest {
+			return true
+		}
+	}
+	return false
+}
+
 // rhythm is when a layer was heard of last, and how long it usually pauses; false where it was heard of too seldom to say.
 func (c *Case) rhythm(layer string) (last, usual int64, ok bool) {
-	var at []int64
+	at := c.signs(layer)
+	if len(at) < fewSigns {
+		return 0, 0, false
+	}
+	return at[len(at)-1], pauseOf(at, 10), true
+}
+
+// signs are the moments of the last ten minutes at which a layer was heard of, in order.
+func (c *Case) signs(layer string) (at []int64) {
 	c.EachIn(layer, c.Now-usualOf, c.Now, func(e *Event) { at = append(at, min(e.EndAt(), c.Now)) })
 	list := c.Liveness.of(layer)
 	for _, e := range list[firstAt(list, c.Now-usualOf):] {
@@ -73,20 +97,21 @@ func (c *Case) rhythm(layer string) (last, usual int64, ok bool) {
 		}
 	}
 	slices.Sort(at)
-	at = slices.CompactFunc(at, func(a, b int64) bool { return max(a-b, b-a) < signEvery })
-	if len(at) < fewSigns {
-		return 0, 0, false
-	}
+	return slices.CompactFunc(at, func(a, b int64) bool { return max(a-b, b-a) < signEvery })
+}
+
+// pauseOf is the pause that pauses do not exceed for all but one part in so many of the time.
+func pauseOf(at []int64, parts int64) (usual int64) {
 	var pauses []int64
 	for i := range at[1:] {
 		pauses = append(pauses, at[i+1]-at[i])
 	}
 	slices.Sort(pauses)
-	left := (at[len(at)-1] - at[0]) * 9 / 10
+	left := (at[len(at)-1] - at[0]) / parts * (parts - 1)
 	for _, p := range pauses {
 		if usual, left = p, left-p; left <= 0 {
 			break
 		}
 	}
-	return at[len(at)-1], usual, true
+	return usual
 }

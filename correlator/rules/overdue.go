@@ -67,15 +67,15 @@ func overdue() []correlator.Rule {
 	}}
 }
 
-// unrecorded says whether whoever told of a step's beginning, and would tell of its end, is not heard of since its time was over, or has gone quiet
-// by now: then it may have been done, and it is that telemetry which is missing.
+// unrecorded says whether whoever told of a step's beginning, and would tell of its end, is not heard of since its time was over, has gone quiet
+// by now, or was for a while: then it may have been done, and it is that telemetry which is missing.
 func unrecorded(c *correlator.Case, t *correlator.Trouble) bool {
 	told := func(layer string) bool { return layer != "" && layer != t.Owes }
 	if t.Attempt != nil && t.Attempt.Taken != nil && told(t.Attempt.Taken.Layer) && c.AliveBetween(t.Attempt.Taken.Layer, t.At+1, c.Now) == nil {
 		return true
 	}
 	return slices.ContainsFunc(t.Cites, func(e *correlator.Event) bool {
-		return e.IsEvent() && told(e.Layer) && (c.WentQuiet(e.Layer) || c.DueAfter(e.Layer, t.At))
+		return e.IsEvent() && told(e.Layer) && (c.WentQuiet(e.Layer) || c.DueAfter(e.Layer, t.At) || c.PausedSince(e.Layer, t.From))
 	})
 }
 

@@ -276,6 +276,8 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		}
 	case "node.disk_full":
 		ev = ofOwnStorage(ev)
+	case "provider.bmc":
+		ev = ofTheirNet(c, t, s, ev)
 	case "db.privilege":
 		ev.Mechanism = s.Mechanism
 		ev = byRollout(c, ev, "migration", "migration", "schema", "grant", "database")

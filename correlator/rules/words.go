@@ -180,6 +180,30 @@ func ofOtherMachines(c *correlator.Case) []*correlator.Event {
 	}).([]*correlator.Event)
 }
 
+// ofTheirNet hands management controllers of several machines that do not answer over to the network, where that has a complaint of its own: what
+// they have in common is the way to them.
+func ofTheirNet(c *correlator.Case, t *correlator.Trouble, s *signature, ev correlator.Evidence) correlator.Evidence {
+	var other, net *correlator.Event
+	for _, e := range ofOtherMachines(c) {
+		if other == nil && e.At >= t.From-int64(time.Hour) && e.At <= t.At+int64(time.Hour) && !c.Own(e, t) && hinted(e) == s {
+			other = e
+		}
+	}
+	for _, e := range c.Beside(t, telling) {
+		if e.Party() == semconv.LayerNetwork && e.Failed() && e.Node == "" {
+			net = e
+		}
+	}
+	if other == nil || net == nil {
+		return ev
+	}
+	ev.Rule, ev.Layer, ev.Mechanism, ev.Directness = "network.management", semconv.LayerNetwork, "unreachable", correlator.Itself
+	ev.Records = append(ev.Records, other, net)
+	ev.Summary = "management controllers of several machines do not answer, and the network complains of itself" + quote(net)
+	ev.NextCheck, ev.SafeAction = "the network of the management controllers: its VLANs, its routes, its switches", "the machines and their controllers need nothing"
+	return ev
+}
+
 // stepsOf is what a provider says of its steps that failed on the trouble's machine.
 func stepsOf(c *correlator.Case, t *correlator.Trouble) (out []*correlator.Event) {
 	for _, e := range c.Failures(t) {

@@ -20,7 +20,7 @@ func TestCorpus(t *testing.T) {
 	access := func(line string) (any, bool) { return Parse(line) }
 	failure := func(line string) (any, bool) { return ParseError(line) }
 	for file, parse := range map[string]func(string) (any, bool){
-		"envoy": access, "clf": access, "haproxy": access, "error": failure,
+		"envoy": access, "clf": access, "haproxy": access, "alb": access, "error": failure,
 	} {
 		t.Run(file, func(t *testing.T) {
 			path := "testdata/" + file + ".txt"

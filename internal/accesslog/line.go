@@ -15,6 +15,7 @@ const (
 	HAProxy = "haproxy"
 	Traefik = "traefik"
 	Httpd   = "httpd"
+	ALB     = "alb"
 	CLF     = "clf"
 )
 
@@ -83,6 +84,8 @@ func parse(line string) (Line, bool) {
 		return parseJSON(line)
 	case line[0] == '[' && isEnvoy(line):
 		return parseEnvoy(line)
+	case isALB(line):
+		return parseALB(line)
 	}
 	if strings.HasSuffix(line, noServerSuffix) {
 		if _, ok := parseHAProxyHealth(line); ok {
