@@ -39,6 +39,7 @@ var groups = []struct {
 }{
 	{signatures, "any: the party that failed, or who met it, says why"},
 	{ingress, "refused by a proxy, or handed on by it and not answered"},
+	{staleUpstream, "not arrived: sent to where nobody is any more"},
 	{auth, "refused"},
 	{agent, "sent and not accepted, or accepted and not answered"},
 	{provider, "answered with a failure"},

@@ -121,11 +121,12 @@ func byPath(c *correlator.Case, t *correlator.Trouble) (out []*correlator.Event)
 		}
 	}
 	for _, e := range c.UnattributedBetween(t.From-moment, t.At+moment) {
-		if e.Layer != semconv.LayerIngress || e.HTTP.Status < 400 || len(e.HTTP.Path) < longPath {
+		answered := e.HTTP.Status != 0 && e.HTTP.Status < 400
+		if e.Layer != semconv.LayerIngress || e.HTTP.Path == "" || answered || e.HTTP.Status == 0 && !e.Failed() {
 			continue
 		}
 		path := strings.ToLower(e.HTTP.Path)
-		asked := func(own *correlator.Event) bool { return strings.Contains(own.Text, path) }
+		asked := func(own *correlator.Event) bool { return len(path) >= longPath && strings.Contains(own.Text, path) }
 		if t.Kind == correlator.RequestTrouble && len(c.ID) >= shortestID && strings.Contains(e.HTTP.Path, c.ID) || slices.ContainsFunc(named, asked) {
 			out = append(out, e)
 		}

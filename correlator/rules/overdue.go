@@ -88,9 +88,10 @@ func handedOn(c *correlator.Case, t *correlator.Trouble) bool {
 	if t.Owes != semconv.LayerWorkflow || t.Attempt != nil {
 		return false
 	}
+	since := max(t.From, lastDone(c)+1) // what was heard from behind before the last part was done there is over
 	for _, e := range c.Events {
 		behind := correlator.Onward(semconv.LayerWorkflow, e.Party()) || e.Party() == semconv.LayerProjection
-		if e.At >= t.From && !e.IsEvent() && behind && e.Text != "" {
+		if e.At >= since && !e.IsEvent() && behind && e.Text != "" && !asksForWork(e) && !holds(e.Text, hasNothing) {
 			return true
 		}
 		waits := strings.Contains(e.Text, "waiting for ") && !holds(e.Text, []string{"lock", "mutex", "leader", "lease", "semaphore"})
@@ -109,6 +110,27 @@ func handedOn(c *correlator.Case, t *correlator.Trouble) bool {
 		return !s.echo || c.Own(s.event, t)
 	})
 }
+
+// lastDone is when the last job or task was done, 0 where one is not, or none was.
+func lastDone(c *correlator.Case) (at int64) {
+	for _, j := range c.Lifecycle.Jobs {
+		last := j.Last()
+		if !strings.EqualFold(last.To, semconv.Succeeded) {
+			return 0
+		}
+		at = max(at, last.At)
+	}
+	for _, a := range c.Lifecycle.Tasks {
+		if a.Over == nil {
+			return 0
+		}
+		at = max(at, a.Over.At)
+	}
+	return at
+}
+
+// hasNothing are the words of an agent that waits to be given something to do.
+var hasNothing = []string{"no task", "no work", "no tasks", "polling for", "poll ok", "poll: ok", "waiting for task", "waiting for work", "nothing to do", "idle", "enrolled", "listening for jobs", "ready for work"}
 
 // noBoot are the words of a machine's firmware that found nothing to boot from over the network (PXE specification, UEFI).
 var noBoot = []string{"pxe-e16", "pxe-e18", "pxe-e51", "pxe-e52", "pxe-e53", "no offer received", "no valid offer", "no dhcp offers"}

@@ -276,6 +276,10 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		}
 	case "node.disk_full":
 		ev = ofOwnStorage(ev)
+	case "network.no_route":
+		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "node.routes" }) {
+			return nil // the machine threw its routes away itself
+		}
 	case "provider.bmc":
 		ev = ofTheirNet(c, t, s, ev)
 	case "db.privilege":

@@ -1,0 +1,89 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// staleUpstream finds proxies that go on asking where nobody is any more.
+func staleUpstream() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "ingress.stale_upstream", Layer: semconv.LayerIngress, Mechanism: "stale", Words: movedAway,
+		Looks:      "a proxy that asks one address in vain after the back end was moved, while the back end answers through another proxy, or at another address afterwards",
+		NextCheck:  "where the proxy has its addresses from, and when it read them last",
+		SafeAction: "reload the proxy; the back end and the network need nothing",
+		Find:       asksFormerAddress,
+	}}
+}
+
+// movedAway are the words of who ends or moves an instance of a back end (Kubernetes' events).
+var movedAway = []string{"stopping container", "endpoint removed", "successfuldelete"}
+
+// asksFormerAddress needs calls that fail at one address alone, an answer from the same port of another one that this proxy does not ask meanwhile,
+// and the end, or a rollout, of an instance of the back end before.
+func asksFormerAddress(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself}
+	former := ""
+	for _, e := range slices.Concat(c.Failures(t), byPath(c, t)) {
+		to := e.HTTP.Upstream
+		if e.Layer != semconv.LayerIngress || to == "" || e.HTTP.Status != 0 && e.HTTP.Status < 502 {
+			continue
+		}
+		if former != "" && to != former {
+			return nil // it asks several: not all of them are gone
+		}
+		former = to
+		ev.Records = append(ev.Records, e)
+	}
+	if len(ev.Records) == 0 {
+		return nil
+	}
+	first := ev.Records[0]
+	port := portOf(former)
+	var well *correlator.Event
+	knows := false
+	c.EachIn(semconv.LayerIngress, t.From-recently, c.Now, func(e *correlator.Event) {
+		to := e.HTTP.Upstream
+		switch {
+		case e.HTTP.Status == 0 || e.HTTP.Status >= 400 || to == "":
+		case to == former:
+			knows = knows || e.At > first.At // somebody is there all the same
+		case portOf(to) != port || port == "":
+		case instanceOf(e) == instanceOf(first) && e.At < t.At && e.At > first.At:
+			knows = true
+		case e.At > first.At && (well == nil || correlator.EveryReaderHas(e) && !correlator.EveryReaderHas(well)):
+			well = e
+		}
+	})
+	moved := endedBefore(c, first)
+	if knows || well == nil || moved == nil {
+		return nil
+	}
+	ev.Onset = first.At
+	ev.Records = append(ev.Records, moved, well)
+	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+	ev.Records = slices.Compact(ev.Records)
+	ev.Summary = "the ingress still asks " + former + ", and the back end answers at " + well.HTTP.Upstream + quote(first)
+	return []correlator.Evidence{ev}
+}
+
+// endedBefore is the last word, before a call failed, that an instance of the back end was ended or rolled out, nil where there is none.
+func endedBefore(c *correlator.Case, failed *correlator.Event) (moved *correlator.Event) {
+	c.Each(failed.At-int64(changed), failed.At, func(e *correlator.Event) {
+		switch {
+		case e.Is(semconv.EventDeploy) && correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)) == semconv.LayerAPI:
+			moved = e
+		case !e.IsEvent() && e.Party() == semconv.LayerAPI && holds(e.Text, movedAway):
+			moved = e
+		}
+	})
+	return moved
+}
+
+// instanceOf names one process of a proxy, as far as its records do.
+func instanceOf(e *correlator.Event) string { return e.Service + " " + e.Attr("host.name") }
+
+func portOf(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
