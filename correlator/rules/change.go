@@ -216,7 +216,10 @@ var gone = needles.Of("not present", "not found", "notfound", "is missing", "doe
 
 // takesBack says whether a rollout brought back what another had replaced.
 func takesBack(e, rollout *correlator.Event) bool {
-	return e.Attr(semconv.Component) == rollout.Attr(semconv.Component) && e.To() != "" && e.To() == rollout.Attr(semconv.From)
+	if e.Attr(semconv.Component) != rollout.Attr(semconv.Component) || rollout.Attr(semconv.From) == "" {
+		return false
+	}
+	return slices.Contains([]string{e.To(), e.Attr(semconv.Version), e.Attr(semconv.Config)}, rollout.Attr(semconv.From))
 }
 
 // outgrown says whether a record tells of a form that what was brought back does not know.

@@ -59,7 +59,11 @@ func bornBroken(c *correlator.Case, ev correlator.Evidence) correlator.Evidence 
 			until = min(until, e.At)
 		}
 	})
+	node := ev.Records[0].Node // of a part that each machine has one of its own, that one
 	c.EachIn(ev.Layer, change.At+int64(30*time.Second), until, func(e *correlator.Event) {
+		if node != "" && e.Node != node {
+			return
+		}
 		ran = ran || e.IsEvent() && (!speaks || e.Service == change.Attr(semconv.Component)) // others of its layer may run
 	})
 	if ran {

@@ -307,7 +307,7 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		ev = byRollout(c, ev, "image", "image", "profile")
 	case "node.clock_refused":
 		ev = byItsClock(c, t, ev)
-	case "process.crash", "process.exit":
+	case "process.crash", "process.exit", "node_agent.crash":
 		ev = bornBroken(c, ev)
 	case "network.timeout", "network.dial_timeout":
 		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) {

@@ -66,8 +66,11 @@ func madeGood(c *correlator.Case, t *correlator.Trouble, failed *correlator.Even
 	if t.Kind != correlator.OverdueTrouble || failed.Node != "" {
 		return false
 	}
-	good := false
-	c.EachIn(failed.Layer, failed.At, t.At, func(e *correlator.Event) {
+	good, until := false, t.At
+	if t.Cleared != 0 {
+		until = t.Cleared - skewOfClocks // what it did right before is how the step came to its end
+	}
+	c.EachIn(failed.Layer, failed.At, until, func(e *correlator.Event) {
 		good = good || e.At > failed.At && e.Service == failed.Service && e.Allocation != "" && e.HTTP.Status >= 200 && e.HTTP.Status < 300
 	})
 	return good
