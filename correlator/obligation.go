@@ -238,6 +238,9 @@ func (c *Case) owesNext() (layer string, obligation *Event) {
 		case semconv.Waiting:
 			on := last.Event.Attr(semconv.WaitingOn)
 			if strings.HasPrefix(on, "provider") {
+				if done := c.jobDone(last.At); done != nil {
+					return semconv.LayerWorkflow, done
+				}
 				return semconv.LayerProvider, last.Event
 			}
 			if over := c.taskOver(last.At); over != nil && strings.HasPrefix(on, "task") {
@@ -253,6 +256,18 @@ func (c *Case) owesNext() (layer string, obligation *Event) {
 		break
 	}
 	return "", nil
+}
+
+// jobDone is the success of the job that was launched last, told since somebody waits for it, nil where it did not succeed since.
+func (c *Case) jobDone(since int64) *Event {
+	if len(c.Lifecycle.Jobs) == 0 {
+		return nil
+	}
+	last := c.Lifecycle.Jobs[len(c.Lifecycle.Jobs)-1].Last()
+	if last.At < since || !strings.EqualFold(last.To, semconv.Succeeded) {
+		return nil
+	}
+	return last.Event
 }
 
 // progresses says whether whoever owes a step was heard to get on with it until now: lines of its own about this

@@ -307,6 +307,33 @@ func givenUp(c *Case) *Trouble {
 	return nil
 }
 
+// unseen says whether a user's request failed again and again for long, and somebody on its way who was heard of before and after was not heard of
+// meanwhile: that it passes now explains nothing of it.
+func (c *Case) unseen(t *Trouble) bool {
+	if t.Kind != RequestTrouble || t.Complaint || c.Profile.FirstFailure() {
+		return false
+	}
+	first, last, times := int64(0), int64(0), 0
+	for _, e := range c.Events {
+		if isUserCall(e) && callFailed(e) && callKey(e) == t.Call && e.At >= t.From && e.At < t.Cleared {
+			if times++; first == 0 {
+				first = e.At
+			}
+			last = e.EndAt()
+		}
+	}
+	if times < persistsTimes || last-first < int64(c.Profile.Budgets().Request) || last-first < unseenFor {
+		return false
+	}
+	return slices.ContainsFunc([]string{semconv.LayerIngress, semconv.LayerAPI}, func(layer string) bool {
+		heard := func(from, to int64) bool { return c.AliveBetween(layer, from, to) != nil }
+		return heard(first-int64(time.Hour), first-1) && heard(t.Cleared-lookback, t.Cleared+int64(time.Hour)) && !heard(first, last)
+	})
+}
+
+// unseenFor is for how long a request must fail, nobody on its way being heard of, until that is more than a telemetry that pauses.
+const unseenFor = int64(10 * time.Minute)
+
 // servedAfter is the same call, answered well by the same service after a failure, nil where it was not.
 func (c *Case) servedAfter(failed *Event) *Event {
 	key := callKey(failed)

@@ -88,7 +88,7 @@ func handedOn(c *correlator.Case, t *correlator.Trouble) bool {
 	if t.Owes != semconv.LayerWorkflow || t.Attempt != nil {
 		return false
 	}
-	since := max(t.From, lastDone(c)+1) // what was heard from behind before the last part was done there is over
+	since := max(t.From, lastDone(c)+moment) // what was heard from behind before the last part was done there is over
 	for _, e := range c.Events {
 		behind := correlator.Onward(semconv.LayerWorkflow, e.Party()) || e.Party() == semconv.LayerProjection
 		if e.At >= since && !e.IsEvent() && behind && e.Text != "" && !asksForWork(e) && !holds(e.Text, hasNothing) {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"time"
 
@@ -21,9 +22,12 @@ type words struct {
 // linked says whether one of the records comes from a service that the step's own records lead to, or is about an address that they name.
 func (w *words) linked(c *correlator.Case, records []*correlator.Event) bool {
 	return slices.ContainsFunc(records, func(e *correlator.Event) bool {
-		return w.answered[e.Service] || w.answered["layer "+e.Party()] || c.Mentions(e.Attr(semconv.ServerAddress))
+		return w.answered[e.Service] || w.answered["layer "+e.Party()] || c.Mentions(e.Attr(semconv.ServerAddress)) || c.Mentions(hardwareAddress.FindString(e.Text))
 	})
 }
+
+// hardwareAddress finds the address of a network card (IEEE 802).
+var hardwareAddress = regexp.MustCompile(`\b[0-9a-f]{2}(?::[0-9a-f]{2}){5}\b`)
 
 // all are the records that name any cause.
 func (w *words) all() (out []*correlator.Event) {
