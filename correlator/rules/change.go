@@ -85,6 +85,9 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		Records: append([]*correlator.Event{found}, complaints...),
 		Summary: "since the rollout of " + what(found) + " something does not fit" + quote(witness(complaints)),
 	}
+	if name := strings.ToLower(found.Attr(semconv.Component)); len(name) > 3 && slices.ContainsFunc(complaints, func(e *correlator.Event) bool { return strings.HasPrefix(strings.ToLower(e.Service), name) }) {
+		ev.Directness = correlator.Itself // what was rolled out says so itself
+	}
 	if others := ofPeers(c, t, found, complaints); len(others) > 0 {
 		ev.Weight, ev.Records = correlator.Specific, append(ev.Records, others...)
 		ev.Summary += ", on other machines, too"

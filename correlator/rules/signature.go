@@ -280,6 +280,10 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "node.routes" }) {
 			return nil // the machine threw its routes away itself
 		}
+	case "node.nic_down":
+		if cameBack(c, t, ev.Records) {
+			return nil
+		}
 	case "provider.bmc":
 		ev = ofTheirNet(c, t, s, ev)
 	case "db.privilege":
@@ -357,6 +361,21 @@ func overBefore(c *correlator.Case, t *correlator.Trouble, records []*correlator
 		return t.At-t.From > int64(20*time.Minute) && last < t.From+(t.At-t.From)/8
 	}
 	return t.Kind == correlator.OverdueTrouble && last < t.At-rest
+}
+
+// linkUp are the words of a kernel whose link is there again.
+var linkUp = []string{"link is up", "link up", "link becomes ready", "gained carrier", "carrier acquired", "link-up"}
+
+// cameBack says whether a link that went down was up again long before a step came to its end, and stayed so.
+func cameBack(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	last := records[len(records)-1]
+	var up *correlator.Event
+	c.Each(last.At, t.At, func(e *correlator.Event) {
+		if up == nil && !e.IsEvent() && e.Service == last.Service && e.Node == last.Node && holds(e.Text, linkUp) {
+			up = e
+		}
+	})
+	return up != nil && t.At-up.At > int64(2*time.Minute) && up.At-last.At < int64(2*time.Minute)
 }
 
 // tookItAlong says whether a process of the party that owes a step ended in the middle of it, and nothing has moved since: whatever it was

@@ -49,8 +49,11 @@ var ofItself = needles.Of(
 	"is deprecated", "no longer supported", "not supported", "older than the last", "too old", "exited", "exit code", "exit status", "sigterm", "sigkill", "blocked", "stuck", "wedged", " hung", "deadlock", "overflow", "out of range", "limit reached",
 	"fatal:", "[emerg]", "[alert]", "[crit]", "cannot allocate", "lost quorum", "not up to date", "wrong ownership", "incompatible", "no longer available", "deserializ", "is not supplied", "activation failed", "unable to persist",
 	"out of shared memory", "misconfigur", "larger than max", "message too large", "syntaxerror", "import error", "database is closed", "leader election lost",
-	"cannot be processed", "stall", "slowness", "being killed", "pool exhausted", "out of memory", "poison", "errno", "oserror", "ioerror", "violat", "inconsistent", "conflict",
+	"cannot be processed", "stall", "slowness", "being killed", "pool exhausted", "out of memory", "poison", closedItself, "errno", "oserror", "ioerror", "violat", "inconsistent", "conflict",
 )
+
+// closedItself are the words of a program (Go) that goes on using a connection which it closed itself.
+const closedItself = "use of closed network connection"
 
 // brokenOff are the words of a connection that somebody else ended or never took: whoever says so and names nobody speaks of one he does not name.
 var brokenOff = needles.Of("reset by peer", "broken pipe", "connection refused", "connection timed out", "connection aborted", "connection was aborted", "forcibly closed", "unexpected eof")
@@ -68,6 +71,7 @@ var drivers = []struct {
 	{"keycloak", semconv.LayerAPIAuth}, {"jwks", semconv.LayerAPIAuth}, {"oidc", semconv.LayerAPIAuth}, {"authorino", semconv.LayerAPIAuth}, {"openpolicyagent", semconv.LayerAPIAuth}, {"vault", semconv.LayerAPIAuth},
 	{"ipmi", semconv.LayerProvider}, {"redfish", semconv.LayerProvider}, {"bmc", semconv.LayerProvider}, {"ironic", semconv.LayerProvider}, {"maas", semconv.LayerProvider}, {"libvirt", semconv.LayerProvider}, {"aap ", semconv.LayerProvider},
 	{"awx", semconv.LayerProvider}, {"temporal", semconv.LayerWorkflow},
+	{"list of server apis", semconv.LayerAPI}, {"the server is currently unable to handle the request", semconv.LayerAPI},
 }
 
 // dialled finds hosts and ports that a text names.
@@ -135,7 +139,7 @@ func state(c *correlator.Case, e *correlator.Event) statement {
 	if s.about = callee(c, e); s.about == "" && s.party != semconv.LayerCert && c.Profile.Knows(semconv.LayerCert) && ofCertificates.Any(e.Text) {
 		s.about = semconv.LayerCert
 	}
-	s.echo = !servedItself(e) && (wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer ||
+	s.echo = !servedItself(e) && !strings.Contains(e.Text, closedItself) && (wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer ||
 		!ofItself.Any(e.Text) && e.Severity < severityFatal && !ofLeaf(e) || ofAChild(e) || ofAPart(e) || givenUp.Any(e.Text) || s.about == "" && brokenOff.Any(e.Text) || answeredWords.MatchString(e.Text))
 	return s
 }

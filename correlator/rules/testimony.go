@@ -129,6 +129,9 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		if sig := hinted(e); sig != nil && (overcome[sig] || sig.ID == "process.panic" && ofOtherRequest(c, t, e)) {
 			continue // it got over it, or somebody else's request met it
 		}
+		if sig := hinted(e); sig != nil && sig.ID == "node.nic_down" && cameBack(c, t, []*correlator.Event{e}) {
+			continue
+		}
 		switch {
 		case s.about != "":
 			if s.about != semconv.LayerClient {
