@@ -304,7 +304,25 @@ func (c *Case) mistimed(t *Trouble) (out []*Event) {
 
 // near says whether a record may concern a trouble by where it comes from: not another node's, nor another node instance's.
 func (c *Case) near(e *Event, t *Trouble) bool {
-	return e.Node == "" || c.ours(e, t) && !c.otherInstance(e, t)
+	return e.Node == "" || c.ours(e, t) && !c.otherInstance(e, t) || e.Layer == semconv.LayerProvider && c.hosts()[e.Node]
+}
+
+// hosts are the machines that the allocation's own failed calls were sent to or name in their paths: a hypervisor on which a provider does its work.
+func (c *Case) hosts() map[string]bool {
+	type key struct{}
+	return c.Memo(key{}, func() any {
+		out := map[string]bool{}
+		for _, e := range c.ownFailures().events {
+			if e.IsEvent() {
+				continue
+			}
+			host, _, _ := strings.Cut(e.Attr(semconv.ServerAddress), ".")
+			if host != "" && strings.Contains(e.Text+" "+e.Name, "/"+host+"/") {
+				out[host] = true
+			}
+		}
+		return out
+	}).(map[string]bool)
 }
 
 // Own says whether a record is the allocation's own, or of a node that works for it.

@@ -20,6 +20,9 @@ func (c *Case) claimedLate(a *Attempt) *Trouble {
 	if a.Queued == nil || a.Taken == nil || budget == 0 || a.Taken.At-a.Queued.At <= muchLonger*budget {
 		return nil
 	}
+	if a.Over != nil && a.Over.To() != semconv.Succeeded {
+		return nil // how it ended is what wants explaining
+	}
 	waiting := *a
 	waiting.Taken, waiting.Over, waiting.Signs = nil, nil, nil
 	return &Trouble{
@@ -94,6 +97,36 @@ func canceledLate(c *Case) (out []*Trouble) {
 		})
 	}
 	return out
+}
+
+// begunLate are jobs that a provider took, did not begin for much longer than it may take to do all of one, and began then.
+func begunLate(c *Case) (out []*Trouble) {
+	budget := int64(c.Profile.Budgets().Provider)
+	if budget == 0 || c.Profile.FirstFailure() {
+		return nil
+	}
+	for _, j := range c.Lifecycle.Jobs {
+		first := j.Changes[0]
+		i := slices.IndexFunc(j.Changes, func(change Change) bool { return !waitsToBegin(change.To) })
+		if i <= 0 || j.silent() || !strings.EqualFold(j.Changes[i].To, "running") || j.Changes[i].At-first.At <= budget || c.canceledBefore(j.Changes[i].At) {
+			continue
+		}
+		began := j.Changes[i]
+		cites := []*Event{first.Event}
+		for _, change := range j.Changes[1:i] {
+			cites = append(cites, change.Event)
+		}
+		out = append(out, &Trouble{
+			Kind: OverdueTrouble, From: first.At, At: began.At - 1, Cleared: began.At, Owes: semconv.LayerProvider, Cites: distinct(append(cites, began.Event)...),
+			What: "job " + j.ID + " began only after " + time.Duration(began.At-first.At).Round(time.Second).String(),
+		})
+	}
+	return out
+}
+
+// waitsToBegin says whether a job's state is one before its beginning.
+func waitsToBegin(state string) bool {
+	return strings.EqualFold(state, "pending") || strings.EqualFold(state, "waiting")
 }
 
 // viewsLate are views that showed for much longer than their grace what was over, and then what is.

@@ -68,6 +68,7 @@ func findTroubles(c *Case) []*Trouble {
 	deep = append(deep, blindTroubles(c)...)
 	deep = append(deep, outboxTroubles(c)...)
 	deep = append(deep, canceledLate(c)...)
+	deep = append(deep, begunLate(c)...)
 	calls, complaints := requestTroubles(c)
 	out := slices.Concat(deep, calls)
 	for _, t := range slices.Concat(runTroubles(c), stateTroubles(c), complaints) {

@@ -158,8 +158,14 @@ func ofLeaf(e *correlator.Event) bool {
 	if e.Party() == semconv.LayerNetwork && !linkDown.Any(e.Text) {
 		enough = 13 // probes and switches tell what they find as warnings
 	}
+	if e.Party() == semconv.LayerNetwork && holds(e.Text, ofServices) {
+		return false
+	}
 	return e.Severity >= enough && slices.Contains(leaves, e.Party()) && !unusable.Any(e.Text)
 }
+
+// ofServices are the words of a probe that asks a service, and not the way to it.
+var ofServices = []string{"synthetic", "healthz", "get /", "post /", " http ", "https check", "http check"}
 
 // linkDown are the words of a link that ended: of which of its two ends is not known.
 var linkDown = needles.Of("changed state to down", "updown", "link down", "link is down", "link-down", "lost carrier", "carrier lost")
