@@ -185,6 +185,14 @@ func exchangeOf(r *record.Record) Exchange {
 	if x.Status == 0 && x.Method == "" && r.Signal == record.Log {
 		return fromLine(r.Body, x)
 	}
+	if x.Proxied && x.Method == "" && x.Took == 0 && r.Signal == record.Log { // what was asked for, and how long it took
+		if l, ok := accesslog.Parse(r.Body); ok && (l.Status == x.Status || x.Status == 0) {
+			x.Method, x.Took = l.Method, l.Duration
+			if x.Path == "" {
+				x.Path = l.Path
+			}
+		}
+	}
 	if x.Status >= 400 && !x.Proxied && x.Flags == "" && r.Signal == record.Log { // what the line says of the back end, beside the attributes
 		if line := fromLine(r.Body, Exchange{}); line.Proxied {
 			x.Upstream, x.Flags, x.Proxied = line.Upstream, line.Flags, true

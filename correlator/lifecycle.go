@@ -271,6 +271,7 @@ var (
 	standsStill = []string{"stop", "halt", "shutdown", "poweroff", "power_off", "suspend", "pause", "hibernate"}
 	passes      = []string{"restart", "reboot", "resize", "rescue", "detach"}
 	goesOnAgain = []string{"start", "resume", "power_on", "poweron", "unpause", "wake"}
+	closesOff   = []string{"security_group", "security-group", "firewall", "network_acl"}
 )
 
 // stoppedByUser is the user's own act, on record, by which what he has does no longer do what it did, or by which somebody cannot reach it; nil where
@@ -291,11 +292,23 @@ func (c *Case) stoppedByUser(t *Trouble) (act *Event) {
 			if reached || e.At >= t.At-stopped {
 				act = e
 			}
+		case reached && holdsAny(action, closesOff...) && reaches(end) && !c.platformComplains(t):
+			act = e
 		case holdsAny(action, goesOnAgain...):
 			act = nil
 		}
 	}
 	return act
+}
+
+// reaches says whether somebody tells that he does not get to a port of what he has.
+func reaches(e *Event) bool {
+	return holdsAny(e.Text, "ssh: ", "port ") && holdsAny(e.Text, "timed out", "timeout", "refused", "unreachable", "no route")
+}
+
+// platformComplains says whether anybody but the client tells of a failure around a trouble.
+func (c *Case) platformComplains(t *Trouble) bool {
+	return slices.ContainsFunc(c.Failures(t), func(e *Event) bool { return e.Layer != semconv.LayerClient })
 }
 
 // asksForEnd says whether a record is somebody's own wish to end the allocation before its time.

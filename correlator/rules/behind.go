@@ -133,16 +133,13 @@ func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) 
 		return ev
 	}
 	if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !holds(e.Text, ofCallersPool) }) {
-		ev.Weight, ev.Certain = correlator.Generic, false // its owner may leak connections as well as the database be slow to serve them
-		if c.AliveBetween(semconv.LayerDB, t.From-recently, t.At+recently) == nil {
-			ev.Records = nil
-		}
+		ev.Records = nil // its owner may leak connections as well as the database be slow to serve them
 	}
 	return ev
 }
 
 // ofCallersPool are the words for a pool of connections that a caller keeps, as against the server's own limit.
-var ofCallersPool = []string{"queuepool", "hikari", "pool has been exhausted", "pool exhausted", "timeout acquiring", "unable to acquire", "connection is not available", "pool timed out", "from pool"}
+var ofCallersPool = []string{"queuepool", "hikari", "pool has been exhausted", "pool exhausted", "timeout acquiring", "unable to acquire", "connection is not available", "acquisition timeout", "pool timed out", "from pool"}
 
 // lockTime is how long before an empty pool the lock that empties it may have been complained of.
 const lockTime = int64(time.Minute)

@@ -49,7 +49,7 @@ func content() []correlator.Rule {
 					ev.Records = append(ev.Records, e)
 				}
 			})
-			unreached := slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
+			unreached := slices.ContainsFunc(slices.Concat(c.Failures(t), wordsOf(c, t).all()), func(e *correlator.Event) bool {
 				return e.Layer == semconv.LayerWorkflow && named(e) != nil && (named(e).Layer == semconv.LayerCert || named(e).Layer == semconv.LayerNetwork)
 			}) // it says itself that it did not get there: those who did were others
 			if refused || unreached || len(ev.Records) == said {
