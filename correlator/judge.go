@@ -54,7 +54,7 @@ func (j *judgement) explain(t *Trouble) {
 	found, all := j.collect(t, d)
 	switch {
 	case len(found) > 0:
-	case t.Cleared != 0 && !j.c.unseen(t):
+	case t.Cleared != 0 && !j.c.unheardOf(t):
 		// It was made good, and nobody can say what it was: to be known, not to be blamed.
 		j.v.Findings = append(j.v.Findings, Finding{Kind: "recovered", Summary: t.What + ", and a later attempt succeeded", Refs: refs(t.Cites)})
 		d.rule(RulingRecovered, "a later attempt succeeded at "+Time(t.Cleared).Milli()+", and nothing names a cause")

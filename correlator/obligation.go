@@ -54,21 +54,21 @@ func (c *Case) SeenAfter(o *Obligation) *Event {
 		return c.aliveOn(o.Owes, o.Attempt.Node, o.Deadline+1, c.Now)
 	}
 	e := c.AliveBetween(o.Owes, o.Deadline+1, c.Now)
-	if e != nil && elsewhere(e, o.Provider) {
+	if e != nil && elsewhere(e, o.Provider, c.ID) {
 		return nil
 	}
 	return e
 }
 
 // Elsewhere says whether a sign of life is that of another provider than the one that runs the job which is owed.
-func (t *Trouble) Elsewhere(e *Event) bool { return elsewhere(e, t.Provider) }
+func (t *Trouble) Elsewhere(e *Event) bool { return elsewhere(e, t.Provider, t.Cites[0].Allocation) }
 
 // elsewhere says whether a sign of life is that of a provider that does not run the job: one that events trigger and one that runs
 // playbooks are two systems (docs/domain.md).
-func elsewhere(e *Event, provider string) bool {
+func elsewhere(e *Event, provider, allocation string) bool {
 	const eventDriven = "eda"
 	mine, theirs := strings.EqualFold(provider, eventDriven), strings.Contains(strings.ToLower(e.Service+" "+e.Attr(semconv.Component)), eventDriven)
-	return e.Own(identity.Allocation) == "" && mine && !theirs
+	return mine && !theirs && e.Own(identity.Allocation) != allocation
 }
 
 // trouble is an obligation that was not met in time.

@@ -307,9 +307,9 @@ func givenUp(c *Case) *Trouble {
 	return nil
 }
 
-// unseen says whether a user's request failed again and again for long, and somebody on its way who was heard of before and after was not heard of
+// unheardOf says whether a user's request failed again and again for long, and somebody on its way who was heard of before and after was not heard of
 // meanwhile: that it passes now explains nothing of it.
-func (c *Case) unseen(t *Trouble) bool {
+func (c *Case) unheardOf(t *Trouble) bool {
 	if t.Kind != RequestTrouble || t.Complaint || c.Profile.FirstFailure() {
 		return false
 	}
@@ -322,7 +322,7 @@ func (c *Case) unseen(t *Trouble) bool {
 			last = e.EndAt()
 		}
 	}
-	if times < persistsTimes || last-first < int64(c.Profile.Budgets().Request) || last-first < unseenFor {
+	if times < persistsTimes || last-first < int64(c.Profile.Budgets().Request) || last-first < unheardFor {
 		return false
 	}
 	return slices.ContainsFunc([]string{semconv.LayerIngress, semconv.LayerAPI}, func(layer string) bool {
@@ -331,8 +331,8 @@ func (c *Case) unseen(t *Trouble) bool {
 	})
 }
 
-// unseenFor is for how long a request must fail, nobody on its way being heard of, until that is more than a telemetry that pauses.
-const unseenFor = int64(10 * time.Minute)
+// unheardFor is for how long a request must fail, nobody on its way being heard of, until that is more than a telemetry that pauses.
+const unheardFor = int64(10 * time.Minute)
 
 // servedAfter is the same call, answered well by the same service after a failure, nil where it was not.
 func (c *Case) servedAfter(failed *Event) *Event {

@@ -158,6 +158,9 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 		if len(found) > 0 && (len(noAnswer(c, t)) > 0 || waits(c, t) || goneQuiet(c, t)) {
 			return nil // it says itself whom it waited for
 		}
+		if c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil {
+			return nil // of the back end nothing is heard: what it did with the request nobody knows
+		}
 		for i := range found { // it took the request and owes the answer: what it waited for it does not say
 			found[i].Weight, found[i].Directness = correlator.Generic, correlator.Caller
 		}

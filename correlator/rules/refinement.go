@@ -1,0 +1,144 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// refined is what a signature's words mean beside what else is on record: nothing, where that speaks against them, or another owner's matter. told
+// are the trouble's words, ev what the signature found by itself.
+func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *words, ev correlator.Evidence) []correlator.Evidence {
+	switch s.ID {
+	case "cert.expired", "cert.expired_word", "cert.expired_local":
+		return clockOrExpiry(ev)
+	case "node.memory":
+		if slices.ContainsFunc(told.all(), ofOwnLimit) {
+			return nil // the machine has memory: a process came to the limit that it was given
+		}
+	case "deploy.no_worker":
+		if born := bornBroken(c, crashed(told, ev)); born.Mechanism == "broken" {
+			return []correlator.Evidence{born}
+		}
+		if slices.ContainsFunc(told.all(), stoppedByItself) {
+			ev.Rule, ev.Layer, ev.Mechanism = "workflow.no_worker", semconv.LayerWorkflow, "no_worker"
+		}
+	case "node.disk_full":
+		ev = ofOwnStorage(ev)
+	case "network.no_route":
+		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "node.routes" }) {
+			return nil // the machine threw its routes away itself
+		}
+	case "node.nic_down":
+		if cameBack(c, t, ev.Records) {
+			return nil
+		}
+	case "provider.bmc":
+		ev = ofTheirNet(c, t, s, ev)
+	case "db.privilege":
+		ev.Mechanism = s.Mechanism
+		ev = byRollout(c, ev, "migration", "migration", "schema", "grant", "database")
+	case "db.role", "db.not_primary":
+		if gaveUpFor(c, t, semconv.LayerDB) {
+			return nil
+		}
+	case "ingress.no_server":
+		refused := func(e *correlator.Event) bool { return turnedDown(e) || holds(e.Text, []string{"layer4", "timeout"}) }
+		if c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil || slices.ContainsFunc(told.beside[s], refused) {
+			return nil // the back end is not there, by the balancer's word, or nobody knows
+		}
+	case "process.panic":
+		if ev.Beside && ofOtherRequest(c, t, ev.Records[0]) {
+			return nil
+		}
+	case "api_auth.credential":
+		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "node.clock_refused" }) {
+			return nil // it was refused for its time
+		}
+	case "node.firmware":
+		ev.Mechanism = s.Mechanism
+		ev = byRollout(c, ev, "image", "image", "profile")
+	case "node.clock_refused":
+		ev = byItsClock(c, t, ev)
+	case "process.crash", "process.exit", "node_agent.crash":
+		ev = bornBroken(c, ev)
+	case "network.timeout", "network.dial_timeout":
+		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) {
+			return nil
+		}
+	case "db.pool":
+		ev = ownPool(c, t, heldByLock(c, ev))
+	case "cert.unknown_ca", "cert.wrong_name":
+		ev.Mechanism = s.Mechanism
+		ev = byRollout(c, ev, "cert", "cert", "-ca", "/ca", "ca-", "tls", "trust", "pki")
+	case "workflow.nondeterminism":
+		ev.Mechanism = s.Mechanism
+		ev = byRollout(c, ev, "code", "worker", "provisioner", "operator", "workflow", "temporal")
+	}
+	return []correlator.Evidence{ev}
+}
+
+// linkUp are the words of a kernel whose link is there again.
+var linkUp = []string{"link is up", "link up", "link becomes ready", "gained carrier", "carrier acquired", "link-up"}
+
+// cameBack says whether a link that went down was up again long before a step came to its end, and stayed so.
+func cameBack(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	last := records[len(records)-1]
+	var up *correlator.Event
+	c.Each(last.At, t.At, func(e *correlator.Event) {
+		if up == nil && !e.IsEvent() && e.Service == last.Service && e.Node == last.Node && holds(e.Text, linkUp) {
+			up = e
+		}
+	})
+	return up != nil && t.At-up.At > int64(2*time.Minute) && up.At-last.At < int64(2*time.Minute)
+}
+
+// stoppedByItself says whether a worker that had polled tells why it polls no more: it was deployed, and is stuck.
+func stoppedByItself(e *correlator.Event) bool {
+	s := hinted(e)
+	return e.Party() == semconv.LayerWorkflow && s != nil && (s.ID == "workflow.blocked" || s.ID == "process.crash" || s.ID == "deploy.no_worker" && strings.Contains(e.Text, "stopped polling"))
+}
+
+// crashed is the evidence that nobody polls as of workers that end, from the first word of it on: itself where none does.
+func crashed(told *words, ev correlator.Evidence) correlator.Evidence {
+	var ends []*correlator.Event
+	for _, e := range told.all() {
+		if s := hinted(e); e.Party() == semconv.LayerWorkflow && s != nil && (s.ID == "process.crash" || s.ID == "process.exit") {
+			ends = append(ends, e)
+		}
+	}
+	if len(ends) == 0 {
+		return ev
+	}
+	slices.SortStableFunc(ends, correlator.CompareEvents)
+	ev.Layer, ev.Onset, ev.Records = semconv.LayerWorkflow, ends[0].At, append(ends[:min(len(ends), ownWords)], ev.Records...)
+	return ev
+}
+
+// unseen says whether a client alone tells of a dial that nobody answered, and nobody is heard at whose door it was: what became of it on the way,
+// or there, stands nowhere.
+func unseen(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	return !slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient }) &&
+		c.AliveBetween(semconv.LayerIngress, t.From, t.At+recently) == nil && c.AliveBetween(semconv.LayerAPI, t.From, t.At+recently) == nil
+}
+
+// ofOwnStorage makes a full disk that one party tells of, and no machine, that party's own.
+func ofOwnStorage(ev correlator.Evidence) correlator.Evidence {
+	party := ev.Records[0].Party()
+	if party != semconv.LayerProvider || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
+		return e.Party() != party || e.Node != "" || strings.Contains(e.Text, "fatal: [")
+	}) {
+		return ev
+	}
+	ev.Rule, ev.Layer, ev.Mechanism = party+".disk_full", party, "space"
+	ev.Summary = party + " has no room left" + quote(witness(ev.Records))
+	return ev
+}
+
+// ofOwnLimit says whether a kernel ended a process for the limit of its own control group (oom_kill.c, CONSTRAINT_MEMCG).
+func ofOwnLimit(e *correlator.Event) bool {
+	return holds(e.Text, []string{"constraint_memcg", "memory cgroup out of memory", "memory cgroup stats"})
+}
