@@ -341,5 +341,11 @@ const shortestAddress = 7
 
 // Mentions says whether one of the allocation's own plain records names an address.
 func (c *Case) Mentions(address string) bool {
-	return len(address) >= shortestAddress && slices.ContainsFunc(c.Events, func(e *Event) bool { return !e.IsEvent() && strings.Contains(e.Text, address) })
+	if len(address) < shortestAddress {
+		return false
+	}
+	type key struct{ address string }
+	return c.Memo(key{address}, func() any {
+		return slices.ContainsFunc(c.Events, func(e *Event) bool { return !e.IsEvent() && strings.Contains(e.Text, address) })
+	}).(bool)
 }

@@ -13,7 +13,7 @@ var lasting = needles.Of("until this", "until it is", "alarm set", "is now read-
 var lifted = needles.Of("clear", "lifted", "resum", "recovered", "unblocked", "is writable", "back to normal", "uncordoned", "enabled again", "re-enabled", " is up, reason", " is up (")
 
 // portUp are the words by which a switch tells that a port serves again.
-var portUp = needles.Of("up", "restored", "forwarding", "recover", "clear", "removed from quarantine", "lifted")
+var portUp = needles.Of(" up", "restored", "forwarding", "recover", "clear", "removed from quarantine", "lifted")
 
 // portLasts says whether a record is a switch's word about one machine's port, of which it has told nothing better until a time: a port stays
 // as it is.

@@ -2,6 +2,7 @@ package correlator_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -67,8 +68,18 @@ func TestWhoWouldTellOfTheEndHasGoneQuiet(t *testing.T) {
 		}
 		return text
 	}
+	without := func(text, minute string) (out string) { // what was said in a minute never arrives
+		for line := range strings.Lines(text) {
+			if !strings.HasPrefix(line, minute) {
+				out += line
+			}
+		}
+		return out
+	}
 	for _, c := range []struct{ name, others, want string }{
 		{"spoke until now", speaks(3598, 2), correlator.Attributed},
+		{"spoke all the time but for a minute", without(speaks(3598, 2), "10:54:"), correlator.Undetermined},
+		{"makes such pauses as a rule", speaks(3598, 60), correlator.Attributed},
 		{"spoke all the time until twenty seconds ago", speaks(3580, 2), correlator.Undetermined},
 		{"speaks every fifteen seconds", speaks(3580, 15), correlator.Attributed},
 		{"spoke a few times", speaks(3580, 300), correlator.Attributed},

@@ -82,12 +82,19 @@ func (w *WorkingSet) boundUnattributed() {
 	}
 	w.ordinary.bound(w.now)
 	for node, list := range w.nodeLines {
-		if long := w.now - complaintMargin - contextMargin; len(list) > lastWords && list[len(list)-1].Observed < long && newest(list) < long {
+		if len(list) == 0 { // whose all of it was is known since
+			delete(w.nodeLines, node)
+			continue
+		}
+		switch long, heard := w.now-complaintMargin-contextMargin, list[len(list)-1].Observed; {
+		case len(list) > lastWords && heard < long && newest(list) < long:
 			slices.SortFunc(list, correlator.CompareEvents)
 			last := list[len(list)-lastWords].At // it may be long before anybody asks when a machine was last heard of
 			list = slices.DeleteFunc(list, func(e *correlator.Event) bool {
 				return !e.TellsOfFailure() && e.At < last || e.Observed < w.now-changeMargin
 			})
+		case heard < w.now-changeMargin:
+			list = slices.DeleteFunc(list, func(e *correlator.Event) bool { return e.Observed < w.now-changeMargin })
 		}
 		if len(list) > w.bounds.Lines {
 			list = slices.Clone(list[len(list)-w.bounds.Lines/2:])

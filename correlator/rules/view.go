@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,9 @@ const outdated = int64(5 * time.Minute)
 
 func behindItsOwner(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if c.Profile.FirstFailure() || !c.Profile.Knows(semconv.LayerProjection) || t.Kind == correlator.OrphanTrouble {
+		return nil
+	}
+	if !showsUnderWay(c) {
 		return nil
 	}
 	over := map[string]*correlator.Event{} // by subject, the end as its owner told it
@@ -69,6 +73,16 @@ func behindItsOwner(c *correlator.Case, t *correlator.Trouble) []correlator.Evid
 		Weight: correlator.Specific, Directness: correlator.Itself, Onset: shown[0].At, Records: shown,
 		Summary: "the view shows as under way what was over at " + correlator.Time(shown[len(shown)-2].At).Milli() + quote(last),
 	}}
+}
+
+// showsUnderWay says whether any line of a view's own shows something as under way: most cases have none, and need not be read.
+func showsUnderWay(c *correlator.Case) bool {
+	type key struct{}
+	return c.Memo(key{}, func() any {
+		return slices.ContainsFunc(c.Events, func(e *correlator.Event) bool {
+			return e.Party() == semconv.LayerProjection && !e.IsEvent() && underWay.Any(e.Text)
+		})
+	}).(bool)
 }
 
 // subjects are the words of a text that can be the name of one thing: with a digit, and neither a time nor a mere small number.

@@ -22,7 +22,8 @@ type words struct {
 // linked says whether one of the records comes from a service that the step's own records lead to, or is about an address that they name.
 func (w *words) linked(c *correlator.Case, records []*correlator.Event) bool {
 	return slices.ContainsFunc(records, func(e *correlator.Event) bool {
-		return w.answered[e.Service] || w.answered["layer "+e.Party()] || c.Mentions(e.Attr(semconv.ServerAddress)) || c.Mentions(hardwareAddress.FindString(e.Text))
+		return w.answered[e.Service] || w.answered["layer "+e.Party()] || c.Mentions(e.Attr(semconv.ServerAddress)) ||
+			e.Party() == semconv.LayerNetwork && c.Mentions(hardwareAddress.FindString(e.Text))
 	})
 }
 
