@@ -15,7 +15,7 @@ import (
 func provider() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "provider.job", Layer: semconv.LayerProvider, Mechanism: "job",
-		Looks:      "a provider's job that ran and failed, and says why by its own explanation",
+		Looks:      "a provider's job that ran and failed, by its own word or with its own explanation",
 		NextCheck:  "the job's explanation and the task that failed in it",
 		SafeAction: "fix what the job names, then a new attempt; do not strip finalizers",
 		Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
@@ -39,11 +39,16 @@ func provider() []correlator.Rule {
 			if holds(strings.ToLower(last.Attr(semconv.ProviderExplanation)), outOfPatience) {
 				return nil // it waited for somebody else, and says nothing of him
 			}
+			weight := correlator.Telling
 			if last.Attr(semconv.ProviderExplanation) == "" {
-				return nil // why it did not do the job it does not say: of six such answers at first sight four were wrong
+				// Why it did not do the job it does not say. That somebody else tells so of it proves less: of six such answers at first sight four were wrong.
+				if last.Layer != semconv.LayerProvider || unclaimed(c, t) || ofTheMachine(c, t) {
+					return nil
+				}
+				weight = correlator.Generic
 			}
 			return []correlator.Evidence{{
-				Weight: correlator.Telling, Directness: directness, Certain: true,
+				Weight: weight, Directness: directness, Certain: true,
 				Records: t.Cites, Onset: last.At, Summary: t.What + quote(last),
 			}}
 		},
@@ -66,6 +71,37 @@ func provider() []correlator.Rule {
 		SafeAction: "adopt the first job; do not delete what it made",
 		Find:       launchedTwice,
 	}}
+}
+
+// unclaimed says whether, while a job ran, a provider told of work that failed for another's cause, or a launch was
+// answered with an error, under nobody's identifiers: it may have been this very job, and then it is not the provider's.
+func unclaimed(c *correlator.Case, t *correlator.Trouble) bool {
+	return slices.ContainsFunc(c.UnattributedBetween(t.From-moment, t.At+moment), func(e *correlator.Event) bool {
+		if e.Layer != semconv.LayerProvider {
+			return neverLaunched(e)
+		}
+		s := (*signature)(nil)
+		if e.Failed() { // most say nothing of the kind, and reading words costs
+			s = named(e)
+		}
+		return s != nil && s.Layer != semconv.LayerProvider
+	})
+}
+
+// ofTheMachine says whether all that a provider itself tells of a step's failure is that it waited for the machine in vain, or that a part of the
+// machine failed it: which of the two ends of that handoff it was nobody says.
+func ofTheMachine(c *correlator.Case, t *correlator.Trouble) bool {
+	of := false
+	for _, e := range c.Failures(t) {
+		if e.IsEvent() || e.Layer != semconv.LayerProvider || !c.Own(e, t) {
+			continue
+		}
+		if !holds(e.Text, outOfPatience) && !ofAPart(e) {
+			return false
+		}
+		of = true
+	}
+	return of
 }
 
 // outOfPatience are the words of a provider that waited for a machine, or for a part of itself, in vain.
