@@ -1,6 +1,7 @@
 package correlator
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -186,12 +187,14 @@ func (c *Case) othersDone(from, to int64) (over *Event) {
 	return over
 }
 
-// keptFrom is how whoever moves an allocation told that he could not, again and again, while it stood still: then it was late for a
-// reason, and not only slow. Empty where he did not.
+// keptFrom is how whoever moves an allocation, or works on it for him, told that he could not, again and again, while it stood still: then it was
+// late for a reason, and not only slow. Empty where he did not.
 func (c *Case) keptFrom(from, to int64) []*Event {
 	var told []*Event
 	for _, e := range c.ownFailures().around(from, to) {
-		if !e.IsEvent() && e.Layer == semconv.LayerWorkflow && e.Severity >= severityError {
+		switch {
+		case e.IsEvent() || e.Layer != semconv.LayerWorkflow && e.Layer != semconv.LayerProvider:
+		case e.Severity >= severityError, attemptsWords.MatchString(e.Text):
 			told = append(told, e)
 		}
 	}
@@ -199,8 +202,11 @@ func (c *Case) keptFrom(from, to int64) []*Event {
 		return nil
 	}
 	span := told[len(told)-1].At - told[0].At
-	if span < (to-from)/4 || len(told) < persistsAtWork-1 && span < (to-from)/2 {
+	if span < (to-from)/4 || len(told) < persistsAtWork-1 && span < (to-from)/3 {
 		return nil
 	}
 	return someOf(told, persistsAtWork)
 }
+
+// attemptsWords find that somebody tries for the third time, or oftener.
+var attemptsWords = regexp.MustCompile(`\battempt[ =#:]*(?:[3-9]|\d{2,})\b`)

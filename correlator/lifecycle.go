@@ -191,6 +191,9 @@ func readLifecycle(events, audits []*Event) Lifecycle {
 			l.Cancel = events[i] // nobody wrote it down better
 		}
 	}
+	if len(l.Nodes) == 0 {
+		l.Nodes = workedOn(events)
+	}
 	for _, e := range audits {
 		if manualNodeAction(e) && slices.Contains(l.Nodes, e.Node) {
 			l.ManualActions = append(l.ManualActions, e)
@@ -198,6 +201,21 @@ func readLifecycle(events, audits []*Event) Lifecycle {
 	}
 	slices.SortStableFunc(l.States, func(a, b Change) int { return CompareEvents(a.Event, b.Event) })
 	return l
+}
+
+// workedOn is the one machine that the allocation's own records of its job and its workflow name, where nobody tells of an assignment; none where
+// they name several.
+func workedOn(events []*Event) []string {
+	var out []string
+	for _, e := range events {
+		if e.Node != "" && (e.Layer == semconv.LayerProvider || e.Layer == semconv.LayerWorkflow) && !slices.Contains(out, e.Node) {
+			out = append(out, e.Node)
+		}
+	}
+	if len(out) != 1 {
+		return nil
+	}
+	return out
 }
 
 // task adds an event to the attempt that it belongs to; a task that is queued or taken anew begins

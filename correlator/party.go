@@ -53,7 +53,7 @@ func partyOf(e *Event, p *profile.Profile) string {
 	if e.Layer != "" && !watchers[strings.ToLower(first)] || e.IsEvent() && isLifecycle(e.Name) {
 		return e.Layer
 	}
-	if name := subject(e); name != "" {
+	if name := subject(p, e); name != "" {
 		if layer := LayerOfName(p, name); layer != "" {
 			return layer
 		}
@@ -72,12 +72,18 @@ func crashes(text string) bool {
 	return holdsAny(text, "back-off restarting", "crashloopbackoff", "oomkilled")
 }
 
-// subject is the name of the component that a watcher speaks of, "" where it names none.
-func subject(e *Event) string {
+// subject is the name of the component that a watcher speaks of, "" where it names none: of several, the first that is known.
+func subject(p *profile.Profile, e *Event) string {
+	unknown := ""
 	for _, key := range subjectAttributes {
-		if name := e.Attr(key); name != "" {
+		name := e.Attr(key)
+		if name != "" && LayerOfName(p, name) != "" {
 			return name
 		}
+		unknown = firstOf(unknown, name)
+	}
+	if unknown != "" {
+		return unknown
 	}
 	if e.Layer != "" && !e.fails && !watches(e.Text) {
 		return ""

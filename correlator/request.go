@@ -65,6 +65,9 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 			requests = append(requests, t)
 		case !terminal(state) || state == semconv.Active && (c.failuresAround(end.At) > 1 || answered.MatchString(end.Text) || end.At-k.failed[0].At >= persistsFor && !repeated(k.failed)): // whoever has what he asked for complains of his own affairs
 			t.From, t.Complaint = c.Events[0].At, true // it may be about anything that went before
+			if late := end.Observed - end.At; late > misdated && late <= misdatedAtMost {
+				t.At = end.Observed // his clock is behind: those who answered him tell of another hour
+			}
 			if at := c.Lifecycle.activeAfter(end.At); at != 0 {
 				t.Cleared = at // he gave up waiting, and got it all the same
 				t.At = max(t.At, at-1)
@@ -74,6 +77,10 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 	}
 	return requests, complaints
 }
+
+// misdated is by how much a client's record must be older than its being seen until that is no delay but a clock; misdatedAtMost is how long
+// records are kept back by who could not deliver them.
+const misdated, misdatedAtMost = int64(5 * time.Minute), int64(2 * time.Hour)
 
 // repeated says whether somebody says the same often enough to be heard for that (see persistentTroubles).
 func repeated(failed []*Event) bool {
@@ -139,7 +146,7 @@ func callFailed(e *Event) bool {
 // expected says whether a client's failure is what its own doing looks like: it hung up, it asked for an
 // end, or it asks for what is gone by its own wish.
 func (c *Case) expected(e *Event) bool {
-	if (hungUp(e) || c.hangups()[e.TraceID] || c.hangups()[e.Own(identity.Request)]) && !outOfTime.Any(e.Text) {
+	if (hungUp(e) || c.hangups()[e.TraceID] || c.hangups()[e.Own(identity.Request)] || c.interrupted(e)) && !outOfTime.Any(e.Text) {
 		return true
 	}
 	if c.misrouted(e) {
@@ -185,6 +192,16 @@ func (c *Case) hangups() map[string]bool {
 	}
 	return out
 }
+
+// interrupted says whether a client tells that a call of his was given up, moments after he had told that he was interrupted by his user.
+func (c *Case) interrupted(e *Event) bool {
+	return e.Layer == semconv.LayerClient && e.HTTP.Status == 0 && givesUp.Any(e.Text) && slices.ContainsFunc(c.Events, func(before *Event) bool {
+		return before.Layer == semconv.LayerClient && before.Service == e.Service && before.At <= e.At && before.At >= e.At-int64(time.Minute) && before.HTTP.Status == 0 && hungUp(before)
+	})
+}
+
+// givesUp are the words of a client for a call that it gave up itself.
+var givesUp = needles.Of("context canceled", "context cancelled", "operation canceled", "operation was canceled", "cancellederror", "canceled by", "interrupted", "aborted")
 
 // outOfTime are the words of a client whose own patience was over: nobody wished that end.
 var outOfTime = needles.Of("readtimeout", "read timed out", "timed out", "deadline exceeded", "timeoutexception", "timeouterror", "etimedout", "client.timeout")

@@ -128,6 +128,13 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if len(ev.Records) == 0 || unheard(t, ev.Records) || shownAndNotSeen(c, t, ev.Records) {
 		return nil
 	}
+	if proxy := ownProxyRefused(c, t, ev.Records); proxy != nil {
+		return []correlator.Evidence{{
+			Rule: "client.proxy", Layer: semconv.LayerClient, Mechanism: "request", Weight: correlator.Telling, Directness: correlator.Caller, Records: append(ev.Records, proxy),
+			Summary:   "the caller goes by a proxy of its own, and nobody on the platform tells of the refusal" + quote(proxy),
+			NextCheck: "the caller's proxy settings, and what that proxy allows", SafeAction: "except the platform's host from the proxy; nothing reached it",
+		}}
+	}
 	best := witness(ev.Records)
 	for _, e := range ev.Records {
 		if e.Layer == semconv.LayerAPIAuth && e.Body != "" {
@@ -145,6 +152,22 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	return []correlator.Evidence{ev}
 }
+
+// ownProxyRefused is the caller's word that it goes by a proxy of its own, where the caller alone tells of a refusal; nil where it says nothing of one.
+func ownProxyRefused(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) (says *correlator.Event) {
+	if slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient }) {
+		return nil
+	}
+	for _, e := range c.Events {
+		if e.Layer == semconv.LayerClient && e.At <= t.At && e.At >= records[0].At-recently && holds(e.Text, ofProxies) {
+			says = e
+		}
+	}
+	return says
+}
+
+// ofProxies are the words of a client that tells by which proxy it goes, by its environment (curl, Go, Python, kubectl).
+var ofProxies = []string{"https_proxy", "http_proxy", "all_proxy", "uses proxy env variable", "via proxy", "connect tunnel failed", "proxy connect aborted"}
 
 // unheard says whether only a proxy tells that a node was refused. A node shows a certificate, which the proxy
 // passes on or not: whether the one or the other was wrong only who decided can say.
@@ -199,7 +222,7 @@ func isRefusal(e *correlator.Event) bool {
 		return true
 	}
 	// The protocol's own words, whoever passes them on; a wrapper that merely mentions a number says less.
-	if holds(e.Text, []string{"401 client error", "403 client error", "401 unauthorized", "unauthorized: 401", "403 forbidden", "forbidden: 403", "status 401 received", "status 403 received", "status code 401", "status code 403", "status code: 401", "status code: 403"}) {
+	if holds(e.Text, []string{"401 client error", "403 client error", "401 unauthorized", "unauthorized: 401", "403 forbidden", "forbidden: 403", "status 401 received", "status 403 received", "status code 401", "status code 403", "status code: 401", "status code: 403", "code: 401. errors:", "code: 403. errors:"}) {
 		return true
 	}
 	switch e.Layer {

@@ -121,13 +121,16 @@ func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) 
 	if ev.Layer != semconv.LayerDB || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Party() == semconv.LayerDB }) {
 		return ev
 	}
-	for _, e := range c.Beside(t, telling) {
-		if e.Party() != semconv.LayerDB || e.Failed() || !hasRoom(e) || e.At < ev.Records[0].At {
-			continue
+	var room *correlator.Event
+	c.EachIn(semconv.LayerDB, ev.Records[0].At, t.At+recently, func(e *correlator.Event) {
+		if room == nil && e.Party() == semconv.LayerDB && !e.Failed() && hasRoom(e) {
+			room = e
 		}
+	})
+	if room != nil {
 		owner := ev.Records[0].Party()
 		ev.Rule, ev.Layer, ev.Mechanism, ev.Directness = owner+".pool", owner, "pool", correlator.Itself
-		ev.Records = append(ev.Records, e)
+		ev.Records = append(ev.Records, room)
 		ev.Summary = "a pool of " + owner + "'s own is used up, while the database has room" + quote(ev.Records[0])
 		ev.NextCheck, ev.SafeAction = "who holds the pool's connections", "restart who holds them; the database needs nothing"
 		return ev

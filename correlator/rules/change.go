@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -183,7 +184,14 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 	layer := correlator.LayerOfName(c.Profile, name)
 	var out []*correlator.Event
 	for _, e := range failures {
-		if e.At < rollout.At-moment || e.Layer == semconv.LayerClient || !misfits.Any(e.Text) || wrapper(e) {
+		if e.At < rollout.At-moment || e.Layer == semconv.LayerClient {
+			continue
+		}
+		if c.Own(e, t) && missesNew(e, rollout) {
+			out = append(out, e)
+			continue
+		}
+		if !misfits.Any(e.Text) || wrapper(e) {
 			continue
 		}
 		if !c.Own(e, t) && e.Party() != layer {
@@ -196,6 +204,19 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 	}
 	return out
 }
+
+// missesNew says whether a record misses a thing that bears in its name the version that a rollout brought.
+func missesNew(e, rollout *correlator.Event) bool {
+	version := strings.ToLower(cmp.Or(rollout.Attr(semconv.Version), rollout.To()))
+	if len(version) < 3 || !strings.ContainsAny(version, "0123456789") || !gone.Any(e.Text) {
+		return false
+	}
+	before, after, found := strings.Cut(e.Text, version)
+	named := strings.HasSuffix(before, "-") || strings.HasSuffix(before, "_") || strings.HasSuffix(before, ":") || strings.HasSuffix(before, "/")
+	return found && named && (after == "" || !isWord(after[0]))
+}
+
+func isWord(b byte) bool { return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' }
 
 // missedSince are the words, of any severity, of somebody who misses by its name what a rollout took away or changed.
 func missedSince(c *correlator.Case, t *correlator.Trouble, rollout *correlator.Event) (out []*correlator.Event) {
@@ -215,14 +236,15 @@ func missedSince(c *correlator.Case, t *correlator.Trouble, rollout *correlator.
 const longName = 8
 
 // gone are the words of something that is not there.
-var gone = needles.Of("not present", "not found", "notfound", "is missing", "does not exist", "no such")
+var gone = needles.Of("code 404", " 404 ", "not present", "not found", "notfound", "is missing", "does not exist", "no such")
 
 // takesBack says whether a rollout brought back what another had replaced.
 func takesBack(e, rollout *correlator.Event) bool {
 	if e.Attr(semconv.Component) != rollout.Attr(semconv.Component) || rollout.Attr(semconv.From) == "" {
 		return false
 	}
-	return slices.Contains([]string{e.To(), e.Attr(semconv.Version), e.Attr(semconv.Config)}, rollout.Attr(semconv.From))
+	from := rollout.Attr(semconv.From)
+	return slices.Contains([]string{e.To(), e.Attr(semconv.Version), e.Attr(semconv.Config)}, from) || strings.HasSuffix(e.Attr(semconv.Config), "="+from)
 }
 
 // outgrown says whether a record tells of a form that what was brought back does not know.

@@ -43,7 +43,7 @@ func content() []correlator.Rule {
 				switch {
 				case about && e.HTTP.Status >= 400:
 					refused = true
-				case e.HTTP.Status == 200 && about && (strings.Contains(e.Text, `"count":0`) || strings.Contains(e.Text, `"count": 0`) || e.Layer == semconv.LayerProvider):
+				case e.HTTP.Status == 200 && about && (strings.Contains(e.Text, `"count":0`) || strings.Contains(e.Text, `"count": 0`) || strings.Contains(e.Text, "count=0") || e.Layer == semconv.LayerProvider):
 					ev.Records = append(ev.Records, e)
 				case e.Layer == semconv.LayerDeploy && (e.Severity >= 17 || e.Is(semconv.EventDeploy)) && strings.Contains(e.Text+e.Attr(semconv.Component), "template"):
 					ev.Records = append(ev.Records, e)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -195,6 +196,9 @@ func owedAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 	if h == nil || h.To == semconv.LayerWorkflow || h.At < t.From-moment || !c.Profile.Knows(h.To) {
 		return nil
 	}
+	if h.To == semconv.LayerProvider && slices.ContainsFunc(c.Lifecycle.Jobs, func(j *correlator.Run) bool { return toldEnd(c, j, t.At) }) {
+		return nil // it had answered
+	}
 	seen := c.AliveBetween(h.To, h.At, c.Now)
 	if h.State != correlator.HandoffAtWork && seen == nil {
 		return nil // of that party nothing was heard: it may never have got the order's end
@@ -210,6 +214,14 @@ func owedAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 	return []correlator.Evidence{ev}
 }
 
+// toldEnd says whether the provider itself had told, before a time, that a job went well: nobody took notice.
+func toldEnd(c *correlator.Case, j *correlator.Run, at int64) (told bool) {
+	c.EachIn(semconv.LayerProvider, j.Changes[0].At, at-1, func(e *correlator.Event) {
+		told = told || !e.IsEvent() && e.Own(identity.ProviderJob) == j.ID && holds(e.Text, []string{"successful", "succeeded", "finished ok"})
+	})
+	return told
+}
+
 // impatient needs the end of the work after the giving up, and the work under way before it.
 func impatient(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	end := t.Cites[len(t.Cites)-1]
@@ -217,7 +229,7 @@ func impatient(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		return nil
 	}
 	for _, j := range c.Lifecycle.Jobs {
-		if !atWork(j, t.At) {
+		if !atWork(j, t.At) || toldEnd(c, j, t.At) {
 			continue
 		}
 		for _, change := range append(append([]correlator.Change(nil), j.Changes...), j.Late...) {

@@ -30,29 +30,41 @@ func patient() []correlator.Rule {
 	}}
 }
 
-// hangsUpFirst compares how long a caller waited with how long the same call took for others: at least two of each.
+// hangsUpFirst compares how long a caller waited with how long the same call took for others: at least two of each. That he left is told by a
+// proxy (499, ALB's 460, Envoy's DC), or by himself.
 func hangsUpFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if t.Kind != correlator.RequestTrouble {
 		return nil
 	}
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller}
-	longest, path := time.Duration(0), ""
-	for _, e := range slices.Concat(c.Failures(t), c.Quiet(t)) {
-		if left := e.HTTP.Status == 499 || flagged(e.HTTP, "DC"); left && e.HTTP.Path != "" {
-			if took := tookOf(e); took > 0 {
-				longest, path = max(longest, took), e.HTTP.Path
+	longest, asked := time.Duration(0), ""
+	for _, e := range c.Events {
+		if e.At < t.From-moment || e.At > t.At+moment || e.IsEvent() || e.Node != "" {
+			continue
+		}
+		switch of := operation(e); {
+		case e.HTTP.Status >= 500 && e.SpanKind != "client":
+			return nil // it was answered
+		case leftBy(e) || e.HTTP.Status == hungUpOnBalancer, e.SpanKind == "client" && e.HTTP.Status == 0 && e.Layer == semconv.LayerClient && holds(e.Text+" "+strings.ToLower(e.Attr(semconv.ErrorType)), tooLate):
+			if of != "" {
+				asked = of
+			}
+			if e.SpanKind != "server" {
+				longest = max(longest, tookOf(e))
 				ev.Records = append(ev.Records, e)
 			}
+			ev.Certain = ev.Certain || e.SpanKind == "client"
+		case e.Layer == semconv.LayerClient && e.Failed() && holds(e.Text, tooLate):
+			ev.Records, ev.Certain = append(ev.Records, e), true
 		}
 	}
-	if len(ev.Records) < 2 {
+	if len(ev.Records) < 2 || longest == 0 || asked == "" {
 		return nil
 	}
-	method, tail := ev.Records[0].HTTP.Method, lastPart(path)
 	var others []*correlator.Event
 	sooner := false
-	c.Each(t.From-recently, t.At+recently, func(e *correlator.Event) {
-		if e.Allocation == c.ID || e.HTTP.Status < 200 || e.HTTP.Status >= 300 || e.HTTP.Method != method || e.HTTP.Path == path || lastPart(e.HTTP.Path) != tail {
+	c.Each(t.From-int64(time.Hour), t.At+int64(time.Hour), func(e *correlator.Event) {
+		if e.Allocation == c.ID || e.HTTP.Status < 200 || e.HTTP.Status >= 300 || operation(e) != asked {
 			return
 		}
 		switch took := tookOf(e); {
@@ -62,18 +74,87 @@ func hangsUpFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 			sooner = true
 		}
 	})
-	if len(others) < 2 || sooner {
+	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+	ev.Onset = ev.Records[0].At
+	ev.Summary = "the caller waits " + longest.Round(time.Millisecond).String() + " at most"
+	figures, usual := usuallyTakes(c, t, asked)
+	told, usually := usesShorterLimit(c, t)
+	switch {
+	case sooner:
+		return nil
+	case len(others) > 1:
+		ev.Summary += ", and such calls take others " + tookOf(others[0]).Round(time.Millisecond).String()
+		ev.Records = append(ev.Records, others[:min(len(others), ownWords)]...)
+	case usual > longest:
+		ev.Summary += ", and half of such calls take longer than " + usual.String()
+		ev.Records = append(ev.Records, figures)
+	case told != nil && usually > longest:
+		ev.Summary += ", where " + usually.String() + " is usual"
+		ev.Records, ev.Certain = append(ev.Records, told), false
+	default:
 		return nil
 	}
-	ev.Summary = "the caller waits " + longest.Round(time.Millisecond).String() + " at most, and such calls take others " + tookOf(others[0]).Round(time.Millisecond).String() + quote(ev.Records[0])
-	ev.Records = append(ev.Records, others...)
-	for _, e := range c.Failures(t) {
-		if e.Layer == semconv.LayerClient && holds(e.Text, tooLate) {
-			ev.Records, ev.Certain = append(ev.Records, e), true
-		}
-	}
+	ev.Summary += quote(witness(ev.Records))
 	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
 	return []correlator.Evidence{ev}
+}
+
+// medianWords find what half of an operation's calls take, in a service's own figures; limitWords a time-out that a caller was given, beside the usual one.
+var (
+	medianWords = regexp.MustCompile(`\bp50[=: ]+(\d+(?:\.\d+)?(?:ms|s|m))\b`)
+	limitWords  = regexp.MustCompile(`timeout\D{0,24}(\d+(?:\.\d+)?(?:ms|s|m))\b.*\bdefault\D{0,4}(\d+(?:\.\d+)?(?:ms|s|m))\b`)
+)
+
+// usuallyTakes is what half of the calls of an operation take, by the word of who serves them.
+func usuallyTakes(c *correlator.Case, t *correlator.Trouble, operation string) (says *correlator.Event, median time.Duration) {
+	method, part, _ := strings.Cut(strings.ToLower(operation), " ")
+	c.Each(t.From-int64(time.Hour), t.At+int64(time.Hour), func(e *correlator.Event) {
+		if e.IsEvent() || e.Failed() || e.Layer != semconv.LayerAPI && e.Layer != semconv.LayerIngress || !strings.Contains(e.Text, "p50") {
+			return
+		}
+		if m := medianWords.FindStringSubmatch(e.Text); m != nil && (strings.Contains(e.Text, part) || part == "{id}" && strings.Contains(e.Text, method)) {
+			says = e
+			median, _ = time.ParseDuration(m[1])
+		}
+	})
+	return says, median
+}
+
+// usesShorterLimit is the caller's own word that it was given a shorter time-out than the usual one.
+func usesShorterLimit(c *correlator.Case, t *correlator.Trouble) (says *correlator.Event, usual time.Duration) {
+	for _, e := range c.Events {
+		if e.Layer != semconv.LayerClient || e.At > t.At || e.At < t.From-int64(time.Hour) {
+			continue
+		}
+		m := limitWords.FindStringSubmatch(e.Text)
+		if m == nil {
+			continue
+		}
+		given, _ := time.ParseDuration(m[1])
+		if usually, _ := time.ParseDuration(m[2]); given < usually {
+			says, usual = e, usually
+		}
+	}
+	return says, usual
+}
+
+// hungUpOnBalancer is how an AWS load balancer tells that the client closed the connection before it was answered.
+const hungUpOnBalancer = 460
+
+// operation is what a record's request asks for, whoever's: its method and the last part of its path, by the request or by the span's name.
+func operation(e *correlator.Event) string {
+	method, path := e.HTTP.Method, e.HTTP.Path
+	if path == "" {
+		named, rest, ok := strings.Cut(e.Name, " ")
+		if !ok || !strings.HasPrefix(rest, "/") {
+			return ""
+		}
+		method, path = named, rest
+	}
+	if path, _, _ = strings.Cut(path, "?"); strings.HasSuffix(path, "}") {
+		path = path[:strings.LastIndexByte(path, '/')+1] + "{id}"
+	}
+	return strings.ToUpper(method) + " " + lastPart(path)
 }
 
 // lastPart is what a path asks for: its last segment that is no identifier, as far as can be told.

@@ -144,7 +144,7 @@ func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evi
 		}
 		return slices.DeleteFunc(found, func(ev correlator.Evidence) bool {
 			// Of a back end of which nothing is heard nobody can say whether it is the route that is missing.
-			return ev.Rule == "" && c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil
+			return ev.Rule == "" && (c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil || silentMeanwhile(c, ev))
 		})
 	}
 }
@@ -166,4 +166,10 @@ func endedBehind(c *correlator.Case, t *correlator.Trouble, ev correlator.Eviden
 	ev.Summary = "the back end ended" + quote(witness(ended))
 	ev.NextCheck, ev.SafeAction = "its last words and its memory limit", "restore it; the route is as it should be"
 	return bornBroken(c, ev)
+}
+
+// silentMeanwhile says whether nothing was heard of the API for as long as a proxy had no back end, and for long: it may have been away itself.
+func silentMeanwhile(c *correlator.Case, ev correlator.Evidence) bool {
+	first, last := ev.Records[0].At, ev.Records[len(ev.Records)-1].At
+	return last-first >= int64(5*time.Minute) && c.AliveBetween(semconv.LayerAPI, first+1, last-1) == nil
 }

@@ -58,6 +58,12 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "node.clock_refused" }) {
 			return nil // it was refused for its time
 		}
+	case "provider.upload":
+		ev.Mechanism = s.Mechanism
+		ev = ofNewImage(c, ev)
+	case "node.boot":
+		ev.Mechanism = s.Mechanism
+		ev = byRollout(c, ev, "image", "image", "template")
 	case "node.firmware":
 		ev.Mechanism = s.Mechanism
 		ev = byRollout(c, ev, "image", "image", "profile")
@@ -66,9 +72,19 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "process.crash", "process.exit", "node_agent.crash":
 		ev = bornBroken(c, ev)
 	case "network.timeout", "network.dial_timeout":
-		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) {
+		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || tooBusy(c, told, ev.Records) {
 			return nil
 		}
+	case "deploy.dns":
+		ev = ofOwnProxy(ev)
+	case "deploy.prerequisite":
+		if brokenPull(c, t, ev.Records) {
+			return nil
+		}
+	case "provider.capacity":
+		return ofRoom(c, t, ev)
+	case "provider.quota":
+		ev = ofOwnQuota(c, t, ev)
 	case "db.pool":
 		ev = ownPool(c, t, heldByLock(c, ev))
 	case "cert.unknown_ca", "cert.wrong_name":
@@ -79,6 +95,102 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		ev = byRollout(c, ev, "code", "worker", "provisioner", "operator", "workflow", "temporal")
 	}
 	return []correlator.Evidence{ev}
+}
+
+// tooBusy says whether who was dialled tells of a limit of its own, or that it stands in its own way: nobody lost packets.
+func tooBusy(c *correlator.Case, told *words, dials []*correlator.Event) bool {
+	called := ""
+	for _, e := range dials {
+		if called = callee(c, e); called == "" && e.Party() == semconv.LayerIngress {
+			called = semconv.LayerAPI
+		}
+	}
+	return called != "" && slices.ContainsFunc(told.all(), func(e *correlator.Event) bool {
+		s := hinted(e)
+		return e.Party() == called && (s.Mechanism == "limit" || s.Mechanism == "stuck" || s.Mechanism == "leak")
+	})
+}
+
+// ofOwnProxy makes a name that does not resolve the client's own matter where it is the proxy's that its environment tells it to use.
+func ofOwnProxy(ev correlator.Evidence) correlator.Evidence {
+	if slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !holds(e.Text, ownProxy) }) {
+		return ev
+	}
+	ev.Rule, ev.Layer, ev.Mechanism = "client.proxy", semconv.LayerClient, "request"
+	ev.Summary = "the proxy that the caller is told to use does not resolve" + quote(witness(ev.Records))
+	ev.NextCheck, ev.SafeAction = "the caller's proxy settings", "correct them; nothing reached the platform"
+	return ev
+}
+
+// ownProxy are the words of a client that goes by a proxy of its own (Go, Python, curl, Node.js).
+var ownProxy = []string{"proxyconnect", "proxyerror", "cannot connect to proxy", "err_proxy_connection_failed", "could not resolve proxy", "tunneling socket could not"}
+
+// brokenPull says whether an image that could not be pulled is told of with a connection that broke off: the image is there.
+func brokenPull(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	if slices.ContainsFunc(records, func(e *correlator.Event) bool { return !holds(e.Text, pullWords) }) {
+		return false
+	}
+	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
+		return strings.Contains(e.Text, "pull") && (brokenOff.Any(e.Text) || holds(e.Text, []string{"tls handshake timeout", "i/o timeout", "deadline exceeded"}))
+	})
+}
+
+// ofNewImage hands an image that is not what it should be over to the rollout that brought it, where the complaint names what that rolled out.
+func ofNewImage(c *correlator.Case, ev correlator.Evidence) correlator.Evidence {
+	of := byRollout(c, ev, "image", "image", "catalog", "template")
+	if of.Layer != semconv.LayerDeploy || !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return names(e.Text, of.Records[0]) }) {
+		return ev
+	}
+	return of
+}
+
+// names says whether a text holds what a rollout brought, by its version.
+func names(text string, rollout *correlator.Event) bool {
+	for _, version := range []string{rollout.Attr(semconv.Version), rollout.To()} {
+		if len(version) > 2 && strings.ContainsAny(version, "0123456789") && strings.Contains(text, strings.ToLower(version)) {
+			return true
+		}
+	}
+	return false
+}
+
+// pullWords are those of a kubelet that could not pull an image, whatever the reason.
+var pullWords = []string{"imagepullbackoff", "errimagepull", "failed to pull image", "back-off pulling"}
+
+// ofRoom weighs what is said of a want of room: of a task that nobody claimed who waits for it says it in vain, and a scheduler that ran out of
+// hosts to try says less than the host that failed.
+func ofRoom(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) []correlator.Evidence {
+	itself := slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Party() == semconv.LayerProvider })
+	if t.NeverTaken() && !itself {
+		return nil
+	}
+	if slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !strings.Contains(e.Text, "not enough hosts") }) {
+		return []correlator.Evidence{ev}
+	}
+	tried := func(e *correlator.Event) bool {
+		return e.Party() == semconv.LayerProvider && e.Failed() && !slices.Contains(ev.Records, e) && (holds(e.Text, triedOthers) || ofItself.Any(e.Text))
+	}
+	if slices.ContainsFunc(c.Beside(t, telling), tried) || slices.ContainsFunc(c.Failures(t), tried) {
+		return nil
+	}
+	return []correlator.Evidence{ev}
+}
+
+// triedOthers are the words of a scheduler whose hosts failed one after the other (Nova).
+var triedOthers = []string{"exhausted all hosts", "exceeded maximum number of retries", "maxretriesexceeded", "rescheduling", "re-scheduled"}
+
+// ofOwnQuota hands a quota of which no provider speaks over to the API, which refused by its own count.
+func ofOwnQuota(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
+	if slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerAPI && e.Layer != semconv.LayerClient }) || t.Kind == correlator.JobTrouble {
+		return ev
+	}
+	if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer == semconv.LayerAPI }) || c.AliveBetween(semconv.LayerProvider, t.From, t.At) != nil {
+		return ev
+	}
+	ev.Rule, ev.Layer, ev.Mechanism, ev.Weight, ev.Certain, ev.Directness = "api.quota", semconv.LayerAPI, "quota", correlator.Generic, false, correlator.Itself
+	ev.Summary = "the API refused by its own count of a quota" + quote(witness(ev.Records))
+	ev.NextCheck, ev.SafeAction = "what the API counts, beside what is in use", "correct the count, or raise the quota"
+	return ev
 }
 
 // linkUp are the words of a kernel whose link is there again.

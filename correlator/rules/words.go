@@ -23,12 +23,15 @@ type words struct {
 func (w *words) linked(c *correlator.Case, records []*correlator.Event) bool {
 	return slices.ContainsFunc(records, func(e *correlator.Event) bool {
 		return w.answered[e.Service] || w.answered["layer "+e.Party()] || c.Mentions(e.Attr(semconv.ServerAddress)) ||
-			e.Party() == semconv.LayerNetwork && c.Mentions(hardwareAddress.FindString(e.Text))
+			e.Party() == semconv.LayerNetwork && (c.Mentions(hardwareAddress.FindString(e.Text)) || slices.ContainsFunc(networkAddress.FindAllString(e.Text, 4), c.Mentions))
 	})
 }
 
 // hardwareAddress finds the address of a network card (IEEE 802).
 var hardwareAddress = regexp.MustCompile(`\b[0-9a-f]{2}(?::[0-9a-f]{2}){5}\b`)
+
+// networkAddress finds IPv4 addresses.
+var networkAddress = regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}\b`)
 
 // all are the records that name any cause.
 func (w *words) all() (out []*correlator.Event) {
@@ -185,26 +188,45 @@ func ofOtherMachines(c *correlator.Case) []*correlator.Event {
 	}).([]*correlator.Event)
 }
 
-// ofTheirNet hands management controllers of several machines that do not answer over to the network, where that has a complaint of its own: what
-// they have in common is the way to them.
+// ofTheirNet hands management controllers that do not answer over to the network: of several machines, where that has a complaint of its own, for
+// what they have in common is the way to them; of one, where it complains of that controller's address.
 func ofTheirNet(c *correlator.Case, t *correlator.Trouble, s *signature, ev correlator.Evidence) correlator.Evidence {
-	var other, net *correlator.Event
+	var other, net, named *correlator.Event
 	for _, e := range ofOtherMachines(c) {
 		if other == nil && e.At >= t.From-int64(time.Hour) && e.At <= t.At+int64(time.Hour) && !c.Own(e, t) && hinted(e) == s {
 			other = e
 		}
 	}
+	addresses := map[string]bool{}
+	for _, e := range ev.Records {
+		for _, a := range networkAddress.FindAllString(e.Text, -1) {
+			addresses[a] = true
+		}
+	}
 	for _, e := range c.Beside(t, telling) {
-		if e.Party() == semconv.LayerNetwork && e.Failed() && e.Node == "" {
+		if e.Party() != semconv.LayerNetwork || !e.Failed() {
+			continue
+		}
+		if slices.ContainsFunc(append(networkAddress.FindAllString(e.Text, -1), e.Attr(semconv.ServerAddress)), func(a string) bool { return addresses[a] }) {
+			named = e
+		}
+		if e.Node == "" {
 			net = e
 		}
 	}
-	if other == nil || net == nil {
+	ev.Rule, ev.Mechanism = "network.management", "unreachable"
+	switch {
+	case named != nil:
+		ev.Records = append(ev.Records, named)
+		ev.Summary = "a management controller does not answer, and the network complains of the way to it" + quote(named)
+	case other != nil && net != nil:
+		ev.Records = append(ev.Records, other, net)
+		ev.Summary = "management controllers of several machines do not answer, and the network complains of itself" + quote(net)
+	default:
+		ev.Rule, ev.Mechanism = s.ID, s.Mechanism
 		return ev
 	}
-	ev.Rule, ev.Layer, ev.Mechanism, ev.Directness = "network.management", semconv.LayerNetwork, "unreachable", correlator.Itself
-	ev.Records = append(ev.Records, other, net)
-	ev.Summary = "management controllers of several machines do not answer, and the network complains of itself" + quote(net)
+	ev.Layer, ev.Directness = semconv.LayerNetwork, correlator.Itself
 	ev.NextCheck, ev.SafeAction = "the network of the management controllers: its VLANs, its routes, its switches", "the machines and their controllers need nothing"
 	return ev
 }

@@ -1,0 +1,65 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// executor finds agents that take an order up again and again, and do nothing of it.
+func executor() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "node_agent.sits", Layer: semconv.LayerNodeAgent, Mechanism: "stuck",
+		Looks:      "a task that one installation of an agent claimed at least twice and lost each time, while its heart went on beating and neither it nor its node complained",
+		NextCheck:  "what the agent's worker waits for: its own dump of goroutines or threads",
+		SafeAction: "save the agent's state, then restart it; do not reimage",
+		Find:       sits,
+	}}
+}
+
+// sits needs two lost claims of one task by one node, a heartbeat of the agent late in the last of them, and no more than its acceptance from it.
+func sits(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Attempt == nil || t.Attempt.Taken == nil || t.Attempt.Over == nil || t.Attempt.Over.To() != semconv.Lost || t.Node == "" {
+		return nil
+	}
+	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller}
+	claims := 0
+	var beat *correlator.Event
+	for _, a := range c.Lifecycle.Tasks {
+		if a.Task != t.Attempt.Task || a.Node != t.Attempt.Node || a.Taken == nil || a.Over == nil || a.Over.To() != semconv.Lost {
+			continue
+		}
+		said, complained := 0, false
+		taken, over := a.Taken.At, a.Over.At
+		c.Each(taken, over, func(e *correlator.Event) {
+			if !correlator.Names(e, t.Node) {
+				return
+			}
+			switch {
+			case e.Is(semconv.EventHeartbeat):
+				if c.Shows(e, semconv.LayerNodeAgent) && e.At > taken+(over-taken)/4 {
+					beat = e
+				}
+			case e.IsEvent():
+			case e.Failed():
+				complained = true
+			case e.Layer == semconv.LayerNodeAgent && e.Own(identity.Task) != "":
+				said++
+			}
+		})
+		if complained || said > 2 || over-taken < int64(2*time.Minute) {
+			return nil
+		}
+		claims++
+		ev.Records = append(ev.Records, a.Taken, a.Over)
+	}
+	if claims < 2 || beat == nil {
+		return nil
+	}
+	ev.Onset, ev.Certain = ev.Records[0].At, claims > 2
+	ev.Records = append(ev.Records, beat)
+	ev.Summary = "the agent of " + t.Node + " is alive, claimed the task and did nothing of it, more than once"
+	return []correlator.Evidence{ev}
+}
