@@ -3,6 +3,7 @@ package correlator
 import (
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -20,11 +21,11 @@ func (c *Case) announced(t *Trouble) (note *Event) {
 	open := map[string]*Event{}
 	c.EachEvent(semconv.EventAudit, end.At-maintenanceLasts, end.At, func(e *Event) {
 		action := strings.ToLower(e.Attr(semconv.Action))
-		if e.Attr(semconv.ActorType) != "admin" || !strings.Contains(action, "maintenance") {
+		if e.Attr(semconv.ActorType) != "admin" || !holdsAny(action, "maintenance", "drain", "cordon", "evacuate") {
 			return
 		}
 		for _, thing := range namedThings.FindAllString(strings.ToLower(e.Attr(semconv.Reason)), -1) {
-			if holdsAny(action, "end", "stop", "finish", "close") {
+			if holdsAny(action, "maintenance_end", "uncordon", "stop", "finish", "close") {
 				delete(open, thing)
 			} else if len(thing) > 3 {
 				open[thing] = e
@@ -48,4 +49,21 @@ func (c *Case) announced(t *Trouble) (note *Event) {
 }
 
 // maintenanceLasts is how long planned work that nobody noted the end of is believed to go on.
-const maintenanceLasts = int64(4 * 60 * 60 * 1e9)
+const maintenanceLasts = int64(4 * time.Hour)
+
+// shutDownInside is the machine's own word that somebody logged in on it shut it down, minutes before it was missed, and that it went on running
+// afterwards only by somebody's wish: what the tenant does with his machine is his affair.
+func (c *Case) shutDownInside(t *Trouble) (note *Event) {
+	end := t.Cites[len(t.Cites)-1]
+	if t.Kind != StateTrouble || end.To() != semconv.Degraded {
+		return nil
+	}
+	for _, node := range c.Lifecycle.Nodes {
+		c.EachIn(semconv.LayerNode, end.At-int64(15*time.Minute), end.At, func(e *Event) {
+			if Names(e, node) && !e.IsEvent() && holdsAny(e.Text, "shutdown initiated by", "powering down (", "command=/usr/sbin/shutdown", "command=/sbin/shutdown", "command=/usr/sbin/poweroff", "command=/sbin/poweroff", "command=/usr/sbin/halt", "command=/usr/bin/systemctl poweroff") {
+				note = e
+			}
+		})
+	}
+	return note
+}

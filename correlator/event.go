@@ -194,8 +194,13 @@ func exchangeOf(r *record.Record) Exchange {
 		}
 	}
 	if x.Status >= 400 && !x.Proxied && x.Flags == "" && r.Signal == record.Log { // what the line says of the back end, beside the attributes
-		if line := fromLine(r.Body, Exchange{}); line.Proxied {
+		line := fromLine(r.Body, Exchange{})
+		if line.Proxied {
 			x.Upstream, x.Flags, x.Proxied = line.Upstream, line.Flags, true
+		}
+		if x.Method == "" && line.Status == x.Status {
+			x.Method, x.Took = line.Method, line.Took
+			x.Path = firstOf(x.Path, line.Path)
 		}
 	}
 	return x

@@ -57,7 +57,12 @@ func (j *judgement) healthy() string {
 		return text + "; what failed afterwards follows from that."
 	}
 	for _, t := range c.Troubles() {
-		if e := j.byHand(t); e != nil {
+		e := j.byHand(t)
+		switch {
+		case e == nil:
+		case !e.Is(semconv.EventAudit):
+			return t.What + " because somebody shut the machine down from inside (" + firstLine(e.Summary(), "") + "); that is nobody's fault."
+		default:
 			return t.What + " because " + join(firstOf(e.Attr(semconv.Actor), "somebody"), "asked for", e.Attr(semconv.Action), because(e.Attr(semconv.Reason))) + "; that is nobody's fault."
 		}
 	}

@@ -98,7 +98,7 @@ func attributedBy(found []Evidence) string {
 // none: an administrator who has a node installed anew is nobody's fault.
 func (j *judgement) byHand(t *Trouble) *Event {
 	if t.Kind == StateTrouble || t.Kind == RequestTrouble && t.Complaint {
-		return cmp.Or(j.c.stoppedByUser(t), j.c.announced(t))
+		return cmp.Or(j.c.stoppedByUser(t), j.c.announced(t), j.c.shutDownInside(t))
 	}
 	if t.Kind != TaskTrouble || t.Attempt.Over == nil || t.Attempt.Taken == nil {
 		return nil

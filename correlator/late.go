@@ -69,16 +69,20 @@ func (c *Case) movedLate(i int) *Trouble {
 			What: "the allocation stayed " + s.To + " for " + time.Duration(next.At-over.At).Round(time.Second).String() + " after its work was done",
 		}
 	case s.To != semconv.Active:
-		if told = c.keptFrom(s.At, next.At); len(told) == 0 {
+		if told = c.keptFrom(s.At, next.At, took > keptAnyway*budget); len(told) == 0 {
 			return nil // others' work takes its time
 		}
 	default:
 		return nil
 	}
-	return &Trouble{
+	t := &Trouble{
 		Kind: OverdueTrouble, From: s.At, At: next.At - 1, Cleared: next.At, Cites: distinct(append([]*Event{s.Event, next.Event}, told...)...),
 		What: "the allocation stayed " + s.To + " for " + time.Duration(next.At-s.At).Round(time.Second).String(),
 	}
+	if next.To == semconv.Canceled || next.To == semconv.Canceling {
+		t.Cleared = 0 // the platform gave it up by itself
+	}
+	return t
 }
 
 // canceledLate are jobs that ran on for much longer than they may after their end had been asked for, and ended then.
@@ -188,8 +192,8 @@ func (c *Case) othersDone(from, to int64) (over *Event) {
 }
 
 // keptFrom is how whoever moves an allocation, or works on it for him, told that he could not, again and again, while it stood still: then it was
-// late for a reason, and not only slow. Empty where he did not.
-func (c *Case) keptFrom(from, to int64) []*Event {
+// late for a reason, and not only slow. Empty where he did not; once is enough where it took very long.
+func (c *Case) keptFrom(from, to int64, long bool) []*Event {
 	var told []*Event
 	for _, e := range c.ownFailures().around(from, to) {
 		switch {
@@ -197,6 +201,9 @@ func (c *Case) keptFrom(from, to int64) []*Event {
 		case e.Severity >= severityError, attemptsWords.MatchString(e.Text):
 			told = append(told, e)
 		}
+	}
+	if long && len(told) > 0 {
+		return someOf(told, persistsAtWork)
 	}
 	if len(told) < persistsTimes {
 		return nil
@@ -210,3 +217,6 @@ func (c *Case) keptFrom(from, to int64) []*Event {
 
 // attemptsWords find that somebody tries for the third time, or oftener.
 var attemptsWords = regexp.MustCompile(`\battempt[ =#:]*(?:[3-9]|\d{2,})\b`)
+
+// keptAnyway is how many times as long as it may a step must have taken until one complaint is a reason.
+const keptAnyway = 6

@@ -62,6 +62,9 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 		switch {
 		case tellsOfRequest(end):
 			c.widen(t, k.failed)
+			if late := end.Observed - end.EndAt(); late > misdated && late <= misdatedAtMost {
+				t.At = max(t.At, end.Observed)
+			}
 			requests = append(requests, t)
 		case !terminal(state) || state == semconv.Active && (c.failuresAround(end.At) > 1 || answered.MatchString(end.Text) || end.At-k.failed[0].At >= persistsFor && !repeated(k.failed)): // whoever has what he asked for complains of his own affairs
 			t.From, t.Complaint = c.Events[0].At, true // it may be about anything that went before
@@ -296,6 +299,9 @@ func persistentTroubles(c *Case) []*Trouble {
 	return out
 }
 
+// watching are the words of somebody who only tells that an allocation does not move.
+var watching = needles.Of("alarm", "stuck", "no progress", "not making progress", "still in ", "no workflow started")
+
 // givenUp is the trouble of an allocation that has not moved since one service told errors of it, in whatever words, and for long: nil
 // where something moved, or where it has what was asked for.
 func givenUp(c *Case) *Trouble {
@@ -311,7 +317,7 @@ func givenUp(c *Case) *Trouble {
 	}
 	by := map[string][]*Event{}
 	for _, e := range c.lookup(indexKey{what: failing}).own {
-		if e.At < moved || e.IsEvent() || e.Severity < severityError || e.Own(identity.Allocation) == "" || !worksForOrders(e) || c.expected(e) || hungUp(e) {
+		if e.At < moved || e.IsEvent() || e.Severity < severityError || e.Own(identity.Allocation) == "" || !worksForOrders(e) || c.expected(e) || hungUp(e) || watching.Any(e.Text) {
 			continue
 		}
 		by[e.Service] = append(by[e.Service], e)

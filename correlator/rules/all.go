@@ -56,6 +56,8 @@ var groups = []struct {
 	{worker, "at work and not answered"},
 	{behind, "answered with a failure by who stands behind"},
 	{signing, "refused"},
+	{redelivered, "at work, and sent again"},
+	{staleAddress, "not arrived: sent to where nobody is any more"},
 	{orphan, "answered before it was done"},
 	{overdue, "accepted and not answered in time"},
 	{hop, "answered with a failure by one hop alone"},

@@ -191,6 +191,10 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 			out = append(out, e)
 			continue
 		}
+		if len(name) >= longName && strings.Contains(e.Text, name) && turnsAway.Any(e.Text) && e.Party() != layer {
+			out = append(out, e) // what was rolled out asks for more than it is given
+			continue
+		}
 		if !misfits.Any(e.Text) || wrapper(e) {
 			continue
 		}
@@ -204,6 +208,9 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 	}
 	return out
 }
+
+// turnsAway are the words of who gives a caller less than it asks for.
+var turnsAway = needles.Of("rejected", "throttl", "too many requests", "queue-full", "rate limit", "overload", "slow down")
 
 // missesNew says whether a record misses a thing that bears in its name the version that a rollout brought.
 func missesNew(e, rollout *correlator.Event) bool {

@@ -105,6 +105,9 @@ var (
 	limitWords  = regexp.MustCompile(`timeout\D{0,24}(\d+(?:\.\d+)?(?:ms|s|m))\b.*\bdefault\D{0,4}(\d+(?:\.\d+)?(?:ms|s|m))\b`)
 )
 
+// ownLimit finds the time-out that a caller tells it works with.
+var ownLimit = regexp.MustCompile(`\btimeout[=: ]+(\d+(?:\.\d+)?(?:ms|s|m))\b`)
+
 // usuallyTakes is what half of the calls of an operation take, by the word of who serves them.
 func usuallyTakes(c *correlator.Case, t *correlator.Trouble, operation string) (says *correlator.Event, median time.Duration) {
 	method, part, _ := strings.Cut(strings.ToLower(operation), " ")
@@ -122,17 +125,24 @@ func usuallyTakes(c *correlator.Case, t *correlator.Trouble, operation string) (
 
 // usesShorterLimit is the caller's own word that it was given a shorter time-out than the usual one.
 func usesShorterLimit(c *correlator.Case, t *correlator.Trouble) (says *correlator.Event, usual time.Duration) {
+	before := map[string]time.Duration{} // by service, what it said of its limit
 	for _, e := range c.Events {
-		if e.Layer != semconv.LayerClient || e.At > t.At || e.At < t.From-int64(time.Hour) {
+		if e.Layer != semconv.LayerClient || e.At > t.At || e.Failed() || !strings.Contains(e.Text, "timeout") {
 			continue
 		}
-		m := limitWords.FindStringSubmatch(e.Text)
-		if m == nil {
+		if m := limitWords.FindStringSubmatch(e.Text); m != nil {
+			given, _ := time.ParseDuration(m[1])
+			if usually, _ := time.ParseDuration(m[2]); given < usually {
+				says, usual = e, usually
+			}
 			continue
 		}
-		given, _ := time.ParseDuration(m[1])
-		if usually, _ := time.ParseDuration(m[2]); given < usually {
-			says, usual = e, usually
+		if m := ownLimit.FindStringSubmatch(e.Text); m != nil {
+			given, _ := time.ParseDuration(m[1])
+			if once := before[e.Service]; once > given {
+				says, usual = e, once
+			}
+			before[e.Service] = given
 		}
 	}
 	return says, usual
@@ -168,7 +178,7 @@ func lastPart(path string) string {
 }
 
 // tookWords find how long a request took in an access line: nginx's request_time, and what says its unit.
-var tookWords = regexp.MustCompile(`\brt=(\d+\.\d+)|\brequest_time[=: "]+(\d+\.\d+)|\b(\d+(?:\.\d+)?) ?ms\b`)
+var tookWords = regexp.MustCompile(`\b(?:rt|upstream_response_time)[= ](\d+\.\d+)|\brequest_time[=: "]+(\d+\.\d+)|\b(\d+(?:\.\d+)?) ?ms\b`)
 
 // tookOf is how long a request took, by the record that tells of it; 0 where that says nothing of it.
 func tookOf(e *correlator.Event) time.Duration {

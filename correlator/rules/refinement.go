@@ -77,6 +77,10 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		}
 	case "deploy.dns":
 		ev = ofOwnProxy(ev)
+	case "deploy.secret":
+		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "cert.not_issued" }) {
+			return nil // it would hold what is not issued
+		}
 	case "deploy.prerequisite":
 		if brokenPull(c, t, ev.Records) {
 			return nil

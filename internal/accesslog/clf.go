@@ -9,6 +9,7 @@ import "strings"
 //	nginx main     … "forwarded for" or "gzip ratio"
 //	ingress-nginx  … length time [service] [alternative] upstream length time status id
 //	Traefik        … count "router" "server" 3ms
+//	APISIX         host "request" status bytes time "referer" "agent" upstream status time
 func parseCLF(line string, at int) (Line, bool) {
 	end := strings.IndexByte(line[at:], ']')
 	if end < 0 {
@@ -31,8 +32,13 @@ func parseCLFRequest(head, rest string) (Line, bool) {
 	}
 	c := cursor{rest}
 	req, ok := c.quoted()
-	if !ok {
-		return Line{}, false
+	if !ok { // APISIX writes the host before the request
+		c = cursor{rest}
+		l.Host, _ = c.token()
+		if req, ok = c.quoted(); !ok {
+			return Line{}, false
+		}
+		l.Proxy = APISIX
 	}
 	l.request(req)
 	code, _ := c.token()
@@ -42,6 +48,9 @@ func parseCLFRequest(head, rest string) (Line, bool) {
 	}
 	if code == "-" {
 		l.Proxy = Httpd
+	}
+	if l.Proxy == APISIX {
+		return l, l.apisixTail(&c)
 	}
 	l.clfTail(&c, size)
 	if l.Status == 499 && l.Proxy == CLF {
@@ -109,4 +118,30 @@ func (l *Line) clfTail(c *cursor, size string) {
 		return
 	}
 	l.ingressTail(*c)
+}
+
+// apisixTail reads what APISIX writes behind the size: how long it took, who asked, and which back end answered.
+func (l *Line) apisixTail(c *cursor) bool {
+	took, _ := c.token()
+	_, referred := c.quoted()
+	_, agent := c.quoted()
+	if !referred || !agent {
+		return false
+	}
+	upstream, ok := c.token()
+	if !ok {
+		return false
+	}
+	l.Duration, l.UpstreamKnown = seconds(took), true
+	if isAddress(upstream) {
+		l.Upstream = address(upstream)
+	}
+	code, _ := c.token()
+	if answer, ok := status(code); ok {
+		l.UpstreamStatus = answer
+	}
+	if l.Status == 499 {
+		l.Flags = flags(Nginx, says499)
+	}
+	return true
 }

@@ -1,5 +1,5 @@
 // Package accesslog understands what proxies write in their default text formats: the access lines of
-// Envoy (and Istio's), nginx, ingress-nginx, HAProxy, Traefik and Apache httpd, and the error lines by
+// Envoy (and Istio's), nginx, ingress-nginx, APISIX, HAProxy, Traefik, AWS load balancers and Apache httpd, and the error lines by
 // which nginx, HAProxy and httpd say why a request could not be served.
 //
 // A proxy stands between two layers that each see only half of a failure, so its line is often the

@@ -14,6 +14,7 @@ const (
 	Ingress = "ingress-nginx"
 	HAProxy = "haproxy"
 	Traefik = "traefik"
+	APISIX  = "apisix"
 	Httpd   = "httpd"
 	ALB     = "alb"
 	CLF     = "clf"

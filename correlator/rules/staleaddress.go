@@ -1,0 +1,62 @@
+package rules
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+)
+
+// staleAddress finds callers that dial an address which a name no longer has.
+func staleAddress() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "caller.stale_address", Mechanism: "stale_address",
+		Looks:      "a dial that fails at one address of a name, which resolves to another one for others at that time",
+		NextCheck:  "how long the caller keeps an address that it looked up once",
+		SafeAction: "restart the caller; the network and the called need nothing",
+		Find:       dialsOldAddress,
+	}}
+}
+
+// dialledAs finds a name with the address that it was dialled at (Java's InetSocketAddress, curl, Python).
+var dialledAs = regexp.MustCompile(`([a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)+)[/ (]+(\d{1,3}(?:\.\d{1,3}){3})\b`)
+
+// resolvesTo finds a name with the address that it has (systemd-resolved, dig, programs that tell so).
+var resolvesTo = regexp.MustCompile(`([a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)+)\.?(?: in)?(?: a| resolved to| ->| has address| is at)+ (\d{1,3}(?:\.\d{1,3}){3})\b`)
+
+func dialsOldAddress(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	old := map[string]string{}
+	var failed []*correlator.Event
+	for _, e := range c.Failures(t) {
+		if e.IsEvent() || !strings.Contains(e.Text, "timed out") && !turnedDown(e) && !strings.Contains(e.Text, "unreachable") {
+			continue
+		}
+		if m := dialledAs.FindStringSubmatch(e.Text); m != nil && len(m[1]) >= longName && (len(failed) == 0 || failed[0].Party() == e.Party()) {
+			old[m[1]] = m[2]
+			failed = append(failed, e)
+		}
+	}
+	if len(failed) == 0 || failed[0].Party() == "" {
+		return nil
+	}
+	var now *correlator.Event
+	address := ""
+	c.Each(failed[0].At-int64(changed), t.At+int64(time.Minute), func(e *correlator.Event) {
+		if e.IsEvent() || e.Failed() {
+			return
+		}
+		if m := resolvesTo.FindStringSubmatch(e.Text); m != nil && old[m[1]] != "" {
+			now, address = e, m[2]
+		}
+	})
+	if now == nil || address == old[dialledAs.FindStringSubmatch(failed[0].Text)[1]] {
+		return nil
+	}
+	party := failed[0].Party()
+	return []correlator.Evidence{{
+		Rule: party + ".stale_address", Layer: party, Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: failed[0].At,
+		Records: append(failed[:min(len(failed), ownWords):min(len(failed), ownWords)], now),
+		Summary: "the caller dials an address that the name no longer has: it is " + address + quote(failed[0]),
+	}}
+}
