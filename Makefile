@@ -64,14 +64,13 @@ test: ## every test
 	  echo "SKIPPED: no npm or no chromium; the page is NOT tested"
 	$(GO) test -timeout 20m ./...
 
-test-stories: ## every scenario through the store, not just every fifth, stamped and unstamped; half an hour
+test-stories: ## every scenario through the store, not just every tenth, stamped and unstamped; half an hour
 	FAULTLINE_EVERY_STORY=both $(GO) test -count=1 -timeout 90m -run TestTheStoreAndTheFileAgree ./correlator/clickhouse
 
 test-ocb: ## build the Collector Builder's manifests and run what comes out (ordinary tests do, too)
 	$(GO) test -count=1 -v -run 'TestAnyonesBuild|TestOurOwnManifest' ./collector
 
-lint: ## go vet, golangci-lint (imports by depguard), formatting
-	$(GO) vet ./...
+lint: ## golangci-lint (go vet and, by depguard, imports among it), formatting
 	$(GO) tool -modfile=tools/go.mod golangci-lint run
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(PAGE)/node_modules/.package-lock.json $(GRAFANA)/node_modules/.package-lock.json && \
 	  (cd $(PAGE) && npm run --silent lint) && cd $(GRAFANA) && npm run --silent lint; \

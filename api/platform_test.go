@@ -182,7 +182,7 @@ func newPlatform(t *testing.T, tale string) *platform {
 	}
 	out.write(tale)
 	judging := live.DefaultConfig()
-	judging.Interval, judging.Replica = 50*time.Millisecond, "r-1"
+	judging.Interval, judging.Replica = 500*time.Millisecond, "r-1" // oftener, judging takes the processors from what is asked
 	judges := live.New(judging, live.Sources{
 		Reader: store, History: store, Feed: store, Membership: store, Backlog: store, Durations: store, StartTimes: store, Supplements: store, Written: func() { serving.Load().board.Wake() },
 	}, p, rules.All(), log, prometheus.NewRegistry())
@@ -242,7 +242,7 @@ func (p *platform) do(t *testing.T, as, method, path, body string, header ...str
 // settled waits until an allocation was judged.
 func (p *platform) settled(t *testing.T, words ...string) {
 	t.Helper()
-	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+	for begun := time.Now(); ; time.Sleep(250 * time.Millisecond) {
 		_, text := p.do(t, "all", http.MethodGet, "/api/v1/allocations", "")
 		missing := ""
 		for _, w := range words {

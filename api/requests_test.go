@@ -26,7 +26,7 @@ import (
 // Whatever is asked, by whom ever: the answer is one of those that are described, it tells nothing of what the server is made of
 // and nothing of another tenant, and who is not known learns nothing but that.
 func TestGeneratedRequests(t *testing.T) {
-	requests, seed := 3000, uint64(1)
+	requests, seed := 1500, uint64(1)
 	if testing.Short() {
 		requests = 300
 	}

@@ -321,8 +321,27 @@ func (c *Case) hosts() map[string]bool {
 				out[host] = true
 			}
 		}
+		if len(c.Lifecycle.Nodes) == 0 {
+			c.named(out)
+		}
 		return out
 	}).(map[string]bool)
+}
+
+// named adds the machines that providers complain of and that the allocation's own records name, where nobody tells of an assignment.
+func (c *Case) named(out map[string]bool) {
+	const short = 6
+	asked := map[string]bool{}
+	for _, e := range c.lookup(indexKey{what: failing}).unattributed {
+		if e.Layer != semconv.LayerProvider || len(e.Node) < short || asked[e.Node] || !strings.ContainsAny(e.Node, "0123456789") {
+			continue
+		}
+		asked[e.Node] = true
+		node := strings.ToLower(e.Node)
+		out[e.Node] = out[e.Node] || slices.ContainsFunc(c.Events, func(own *Event) bool {
+			return !own.IsEvent() && strings.Contains(own.Text, node) || strings.Contains(strings.ToLower(own.Own(identity.ProviderJob)), node)
+		})
+	}
 }
 
 // Own says whether a record is the allocation's own, or of a node that works for it.

@@ -19,6 +19,7 @@ const (
 	stepClaim   = "task.claim"     // task.state queued → dispatched; the node agent owes it
 	stepRun     = "task.run"       // dispatched, or the last sign of life → succeeded or failed, before lease_until; the node agent
 	stepPublish = "outbox.publish" // outbox.record pending → published; the outbox
+	stepAsk     = "ask"            // a user's audit.action release or cancel → any move; the API that took it
 	stepCancel  = "job.cancel"     // the end was asked for while a provider job ran → Canceled, Failed or Succeeded; the provider
 	stepJob     = "job"            // provider_job.state Pending, Waiting or Running → Canceled, Failed or Succeeded; the provider
 	stepState   = "state"          // allocation.state → the next one; whom the newest open workflow or job waits for
@@ -118,6 +119,11 @@ func (c *Case) Obligations() []*Obligation {
 			}, b.Outbox)
 		}
 	}
+	if e := c.askedAndNotBegun(since); e != nil && state == semconv.Active {
+		owe(&Obligation{
+			Step: stepAsk, What: e.Attr(semconv.Action) + " was asked for and nothing was begun", Owes: semconv.LayerAPI, Since: e.At, Cites: []*Event{e},
+		}, b.States[semconv.Requested])
+	}
 	if state == semconv.Active {
 		return out // what was asked for since stands in the outbox, or is a task; a job may stay unknown for ever (I14)
 	}
@@ -131,6 +137,21 @@ func (c *Case) Obligations() []*Obligation {
 		o.What = fmt.Sprintf("%s for longer than %s", state, o.Budget())
 	}
 	return out
+}
+
+// askedAndNotBegun is the user's last wish for an end, on record since a state was entered, after which nothing moved: no state, no outbox record, no
+// workflow, no job and no task. Nil where there is none.
+func (c *Case) askedAndNotBegun(since int64) (asked *Event) {
+	for _, e := range c.Events {
+		switch {
+		case e.At < since:
+		case e.Is(semconv.EventAudit) && e.Attr(semconv.ActorType) == "user" && slices.Contains([]string{"release", "cancel", "delete", "destroy", "force_release"}, strings.ToLower(e.Attr(semconv.Action))):
+			asked = e
+		case asked != nil && (e.Moves() || e.Is(semconv.EventOutbox) || e.Is(semconv.EventWorkflowState)):
+			return nil
+		}
+	}
+	return asked
 }
 
 // wentOnWithout says whether the allocation got what it had asked for after a task was queued that nobody is known to have claimed: nobody waits

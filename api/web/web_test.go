@@ -108,7 +108,7 @@ func TestPage(t *testing.T) {
 		skip(t, "SKIPPED: the page's packages are not installed (make page); the page is NOT tested")
 	}
 	if out, err := exec.CommandContext(t.Context(), "npm", "test").CombinedOutput(); err != nil {
-		t.Fatalf("npm test: %v\n%s", err, out)
+		t.Fatalf("npm test: %v\n%s", err, out[max(0, len(out)-6000):]) // what failed stands at the end
 	}
 }
 

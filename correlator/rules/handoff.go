@@ -199,6 +199,9 @@ func owedAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 	if h.To == semconv.LayerProvider && slices.ContainsFunc(c.Lifecycle.Jobs, func(j *correlator.Run) bool { return toldEnd(c, j, t.At) }) {
 		return nil // it had answered
 	}
+	if h.To == semconv.LayerNodeAgent && reported(c, h.At, t.At) {
+		return nil // it had answered, and who waited for it did not see it
+	}
 	seen := c.AliveBetween(h.To, h.At, c.Now)
 	if h.State != correlator.HandoffAtWork && seen == nil {
 		return nil // of that party nothing was heard: it may never have got the order's end
@@ -212,6 +215,14 @@ func owedAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 	}
 	ev.Records = append(ev.Records, t.Cites...)
 	return []correlator.Evidence{ev}
+}
+
+// reported says whether an API tells that it took an agent's result between two times.
+func reported(c *correlator.Case, from, to int64) (took bool) {
+	for _, e := range c.Events {
+		took = took || e.Layer == semconv.LayerAPI && e.At >= from && e.At < to && e.HTTP.Status >= 200 && e.HTTP.Status < 300 && strings.HasSuffix(e.HTTP.Path, "/result")
+	}
+	return took
 }
 
 // toldEnd says whether the provider itself had told, before a time, that a job went well: nobody took notice.

@@ -105,7 +105,7 @@ func ofTheMachine(c *correlator.Case, t *correlator.Trouble) bool {
 }
 
 // outOfPatience are the words of a provider that waited for a machine, or for a part of itself, in vain.
-var outOfPatience = []string{"timed out", "timeout", "time-out", "did not respond", "no response", "gave up", "deadline"}
+var outOfPatience = []string{"timed out", "timeout", "time-out", "did not respond", "no response", "gave up", "giving up", "deadline"}
 
 // moment is what is written in one breath.
 const moment = int64(5 * time.Second)

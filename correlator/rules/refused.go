@@ -27,7 +27,7 @@ func refused() []correlator.Rule {
 				}
 			}
 			own := !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !ofLoopback(e) })
-			own = own && len(ev.Records) > 0 && !othersDial(c, ev.Records)
+			own = own && len(ev.Records) > 0 && !othersDial(c, ev.Records) || gaveLoopback(c, ev.Records)
 			if len(ev.Records) == 0 || !own && (mute(c, t, ev.Records[0]) || endedOnRecord(c, t, ev.Records)) {
 				return nil
 			}
@@ -42,6 +42,25 @@ func refused() []correlator.Rule {
 			return []correlator.Evidence{ev}
 		},
 	}}
+}
+
+// gaveLoopback says whether others dial, at their own machine, an address that the client gave them: it means something to him alone.
+func gaveLoopback(c *correlator.Case, refused []*correlator.Event) bool {
+	if len(refused) == 0 || slices.ContainsFunc(refused, func(e *correlator.Event) bool { return !ofLoopback(e) || e.Layer == semconv.LayerClient }) {
+		return false
+	}
+	addresses := refusing(refused)
+	return slices.ContainsFunc(c.Events, func(e *correlator.Event) bool {
+		if e.Layer != semconv.LayerClient || e.At > refused[0].At {
+			return false
+		}
+		for a := range addresses {
+			if strings.Contains(e.Text, a) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // letOthersIn says whether another machine got through to the address that refused this one, at about that time.

@@ -20,7 +20,7 @@ func staleUpstream() []correlator.Rule {
 }
 
 // movedAway are the words of who ends or moves an instance of a back end (Kubernetes' events).
-var movedAway = []string{"stopping container", "endpoint removed", "successfuldelete"}
+var movedAway = []string{"stopping container", "endpoint removed", "successfuldelete", "evicted"}
 
 // asksFormerAddress needs calls that fail at one address alone, an answer from the same port of another one that this proxy does not ask meanwhile,
 // and the end, or a rollout, of an instance of the back end before.

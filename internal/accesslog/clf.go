@@ -123,11 +123,10 @@ func (l *Line) clfTail(c *cursor, size string) {
 // apisixTail reads what APISIX writes behind the size: how long it took, who asked, and which back end answered.
 func (l *Line) apisixTail(c *cursor) bool {
 	took, _ := c.token()
-	_, referred := c.quoted()
-	_, agent := c.quoted()
-	if !referred || !agent {
+	if _, ok := c.quoted(); !ok {
 		return false
 	}
+	_, _ = c.quoted() // some leave the referer out
 	upstream, ok := c.token()
 	if !ok {
 		return false

@@ -23,7 +23,7 @@ var shared = sync.OnceValues(func() (string, error) {
 	if dsn := os.Getenv(dsnEnv); dsn != "" {
 		return dsn, nil
 	}
-	dir, err := os.MkdirTemp("", "faultline-store-")
+	dir, err := os.MkdirTemp(ephemeralFolder(), "faultline-store-")
 	if err != nil {
 		return "", err
 	}
