@@ -62,7 +62,7 @@ test: ## every test
 	else echo "SKIPPED: no npm; the dashboards are NOT compared with what generates them"; fi
 	@command -v npm >/dev/null && { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null || \
 	  echo "SKIPPED: no npm or no chromium; the page is NOT tested"
-	$(GO) test -timeout 20m ./...
+	$(GO) test -vet=off -timeout 20m ./... # make lint vets
 
 test-stories: ## every scenario through the store, not just every tenth, stamped and unstamped; half an hour
 	FAULTLINE_EVERY_STORY=both $(GO) test -count=1 -timeout 90m -run TestTheStoreAndTheFileAgree ./correlator/clickhouse

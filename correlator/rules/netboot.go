@@ -82,7 +82,7 @@ func noOffer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		for _, mac := range macAddress.FindAllString(e.Text, -1) {
 			heard = heard || macs[strings.ReplaceAll(mac, "-", ":")]
 		}
-		if holds(e.Text, offered) && (serves == nil || serves.At < unheard[0].At) {
+		if (holds(e.Text, offered) || strings.Contains(e.Text, "dhcpack on")) && (serves == nil || serves.At < unheard[0].At) {
 			serves = e
 		}
 	})

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -29,46 +28,75 @@ var probedSize = regexp.MustCompile(`(?:\bsize[= ]|\bsizes? |-s |\bpayload[= ]|\
 var (
 	cameWords = regexp.MustCompile(`\b0(?:\.0)?% (?:packet )?loss|\bloss[=: ]+0(?:\.0)?%|\bok\b|\bpass(?:es|ed)?\b`)
 	lostWords = regexp.MustCompile(`\b100% (?:packet )?loss|\bloss[=: ]+100%|\b0 received|\b0/\d+|\blost\b|message too long|frag(?:mentation)? needed`)
-	counted   = regexp.MustCompile(`\b(\d+)/(\d+)\b`)
+	counted   = regexp.MustCompile(`\b(\d+)(?:/| (?:packets )?(?:sent|transmitted), )(\d+)(?: received)?\b`)
 )
+
+// way is what probes of several sizes told of one way.
+type way struct {
+	least, most int // that was lost, that came
+	lost, came  []*correlator.Event
+	own         bool // it is the step's machine's, or an address that its records name
+}
 
 func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if c.Profile.FirstFailure() {
 		return nil
 	}
-	least, most := 0, 0 // that was lost, that came
-	var lost, came []*correlator.Event
-	c.Each(t.From-int64(time.Hour), t.At+recently, func(e *correlator.Event) {
-		if e.IsEvent() || e.Party() != semconv.LayerNetwork && e.Layer != semconv.LayerNetwork || !c.Own(e, t) && !c.Mentions(e.Attr(semconv.ServerAddress)) {
+	ways := map[string]*way{}
+	var order []string
+	c.Each(t.From-recently, t.At+recently, func(e *correlator.Event) {
+		own := c.Own(e, t) || c.Mentions(e.Attr(semconv.ServerAddress))
+		if e.IsEvent() || e.Party() != semconv.LayerNetwork && e.Layer != semconv.LayerNetwork || !own && (e.Node != "" || !correlator.EveryReaderHas(e)) {
 			return
 		}
+		key := ""
 		for part := range strings.SplitSeq(e.Text, ";") {
-			m := probedSize.FindStringSubmatch(part)
+			m := probedSize.FindStringSubmatchIndex(part)
 			if m == nil {
 				continue
 			}
-			size, _ := strconv.Atoi(m[1])
+			size, _ := strconv.Atoi(part[m[2]:m[3]])
+			if key == "" {
+				key = part[:m[0]] + " " + e.Node // of one record's parts the first names the way
+			}
+			w := ways[key]
+			if w == nil {
+				w = &way{own: own}
+				ways[key] = w
+				order = append(order, key)
+			}
 			switch {
 			case lostWords.MatchString(part):
-				if least == 0 || size < least {
-					least = size
+				if w.least == 0 || size < w.least {
+					w.least = size
 				}
-				lost = append(lost, e)
+				w.lost = append(w.lost, e)
 			case cameWords.MatchString(part) || allCame(part):
-				most = max(most, size)
-				came = append(came, e)
+				w.most = max(w.most, size)
+				w.came = append(w.came, e)
 			}
 		}
 	})
-	if least == 0 || most == 0 || most >= least {
-		return nil
+	for _, key := range order {
+		w := ways[key]
+		if w.least == 0 || w.most == 0 || w.most >= w.least || !w.own && !brokeOff(c, t) {
+			continue
+		}
+		ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: w.own, Onset: w.lost[0].At}
+		ev.Records = slices.Concat(w.lost[:min(len(w.lost), ownWords)], w.came[:min(len(w.came), 2)])
+		slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+		ev.Records = slices.Compact(ev.Records)
+		ev.Summary = "packets of " + strconv.Itoa(w.most) + " bytes pass, and those of " + strconv.Itoa(w.least) + " are lost" + quote(w.lost[0])
+		return []correlator.Evidence{ev}
 	}
-	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: lost[0].At}
-	ev.Records = slices.Concat(lost[:min(len(lost), ownWords)], came[:min(len(came), 2)])
-	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
-	ev.Records = slices.Compact(ev.Records)
-	ev.Summary = "packets of " + strconv.Itoa(most) + " bytes pass, and those of " + strconv.Itoa(least) + " are lost" + quote(lost[0])
-	return []correlator.Evidence{ev}
+	return nil
+}
+
+// brokeOff says whether something that the step transferred stood still or broke off.
+func brokeOff(c *correlator.Case, t *correlator.Trouble) bool {
+	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
+		return !e.IsEvent() && (holds(e.Text, tooLate) || brokenOff.Any(e.Text) || strings.Contains(e.Text, "download"))
+	})
 }
 
 // allCame says whether as many packets came as were sent.

@@ -38,7 +38,7 @@ func hangsUpFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	}
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller}
 	longest, asked := time.Duration(0), ""
-	for _, e := range c.Events {
+	for _, e := range slices.Concat(c.Events, byPath(c, t)) {
 		if e.At < t.From-moment || e.At > t.At+moment || e.IsEvent() || e.Node != "" {
 			continue
 		}

@@ -59,6 +59,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil // it was refused for its time
 		}
 	case "provider.upload":
+		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !holds(e.Text, tooLate) && !brokenOff.Any(e.Text) }) {
+			return nil // what was fetched broke off on the way
+		}
 		ev.Mechanism = s.Mechanism
 		ev = ofNewImage(c, ev)
 	case "node.boot":

@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -141,11 +142,22 @@ func afterIt(t *correlator.Trouble, e *correlator.Event) bool {
 // telling says whether a record is looked at beside a trouble: it tells of a failure, names a cause, or holds a word that some rule
 // reads.
 func telling(e *correlator.Event) bool {
+	if carriesTelemetry(e) {
+		return false
+	}
 	if e.Failed() || hinted(e) != nil {
 		return true
 	}
 	return on(e, themeRead)
 }
+
+// carriesTelemetry says whether a record is of a program that carries what others tell: no order leads over it.
+func carriesTelemetry(e *correlator.Event) bool {
+	return slices.ContainsFunc(carriers, func(name string) bool { return strings.Contains(e.Service, name) })
+}
+
+// carriers are such programs, by their names.
+var carriers = []string{"otel-collector", "otelcol", "opentelemetry-collector", "fluent-bit", "fluentd", "filebeat", "promtail", "logstash", "telegraf", "grafana-alloy"}
 
 // alike is a record by which another machine meets the same as the allocation's does, in the same words, or fails in the same step of a
 // service's; nil where there is none.
