@@ -88,6 +88,14 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if brokenPull(c, t, ev.Records) {
 			return nil
 		}
+	case "deploy.flag":
+		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !ofRequest(e) }) {
+			return nil // what it does not know stands in what it was sent
+		}
+	case "workflow.engine":
+		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return holds(e.Text, pullWords) }) {
+			return nil // it has no workers: they could not be started
+		}
 	case "provider.capacity":
 		return ofRoom(c, t, ev)
 	case "provider.quota":
@@ -171,6 +179,9 @@ func ofRoom(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) [
 	if t.NeverTaken() && !itself {
 		return nil
 	}
+	if !itself && len(c.Lifecycle.Jobs) == 0 {
+		ev.Weight, ev.Certain = correlator.Generic, false // nothing was ordered yet: whoever waits tells what he lacks
+	}
 	if slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !strings.Contains(e.Text, "not enough hosts") }) {
 		return []correlator.Evidence{ev}
 	}
@@ -181,6 +192,11 @@ func ofRoom(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) [
 		return nil
 	}
 	return []correlator.Evidence{ev}
+}
+
+// ofRequest says whether an API tells that it does not understand what it was sent.
+func ofRequest(e *correlator.Event) bool {
+	return e.Layer == semconv.LayerAPI && (slices.Contains(callersFault, e.HTTP.Status) || strings.HasPrefix(e.Text, "400 ") || strings.Contains(e.Text, "validation failed"))
 }
 
 // triedOthers are the words of a scheduler whose hosts failed one after the other (Nova).
