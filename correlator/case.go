@@ -10,7 +10,7 @@ import (
 )
 
 // Env is what cases that are judged side by side share. They are judged one after the other, since they share its selections
-// of records. Dataset.Cases fills in Durations and Liveness when all cases are there, before the first of them is judged.
+// of records. Dataset.Cases fills in Durations, Liveness and Others when all cases are there, before the first of them is judged.
 type Env struct {
 	Profile *profile.Profile
 	Index   *identity.Index
@@ -24,6 +24,8 @@ type Env struct {
 	Unattributed []*Event
 	// Liveness are signs of life of layers, from other allocations; nil where no other allocation is known.
 	Liveness *Liveness
+	// Others is what other allocations were answered (see Event.Answers), in order of time; the case's own may be among them.
+	Others []*Event
 
 	selections selections // of Unattributed
 }
@@ -51,7 +53,7 @@ type Case struct {
 	own      selections          // of Events
 	memo     map[any]any         // what rules read of the whole case; see Memo
 	silences []silence           // layers of which nothing was heard when it would have decided; see gaps
-	borrowed []*Event            // signs of life of other allocations that were given to rules
+	borrowed []*Event            // records of other allocations that were given to rules
 }
 
 // silence is a layer of which nothing was heard in [from, to].
@@ -161,9 +163,7 @@ func (c *Case) AliveBetween(layer string, from, to int64) *Event {
 	list := c.Liveness.of(layer)
 	for i := firstAt(list, to+1) - 1; i >= 0 && list[i].At >= from; i-- {
 		if e := list[i]; e.Allocation != c.ID {
-			if !slices.Contains(c.borrowed, e) {
-				c.borrowed = append(c.borrowed, e)
-			}
+			c.Borrow(e)
 			return e
 		}
 	}

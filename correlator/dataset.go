@@ -211,7 +211,7 @@ func (g *Dataset) Cases() []*Case {
 	if env.Durations == nil && len(out) >= enough {
 		env.Durations = durationsOf(out)
 	}
-	env.Liveness = livenessOf(out)
+	env.Liveness, env.Others = livenessOf(out), othersOf(out)
 	return out
 }
 

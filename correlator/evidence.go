@@ -216,6 +216,7 @@ func (g *grounding) judge(keep func(*Event) bool) []Fault {
 			env.Liveness.byLayer[layer] = some(list, keep)
 		}
 	}
+	env.Others = some(g.c.Others, func(e *Event) bool { return e.Allocation == g.c.ID || keep(e) })
 	own := some(g.c.Events, keep)
 	env.Now = min(g.c.Now, max(newest(own), newest(env.Unattributed))) // whoever has these records alone knows no later time
 	return Judge(NewCase(g.c.ID, own, &env), g.rules).Faults

@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// ordinaryLines are a sample of what belongs to no allocation and is no complaint: two lines of a kind of a service in a minute, as a store gives them
-// around troubles (correlator/clickhouse/sql/context.sql). Those of requests are of a kind by what was answered and by their words, and tell what others
-// met; of the others one service's are all of one kind, and tell who was at work. The zero value is empty.
+// ordinaryLines are a sample of what belongs to no allocation and is no complaint, or of what any allocation was answered: two lines of a kind of a
+// service in a minute, as a store gives them around troubles (correlator/clickhouse/sql/context.sql, answers.sql). Those of requests are of a kind by what
+// was answered and by their words, events by their state, and tell what others met; of the others one service's are all of one kind, and tell who was at
+// work. The zero value is empty.
 type ordinaryLines struct {
 	kinds map[lineKind][]*correlator.Event // in order of time
 	seed  maphash.Seed
@@ -45,7 +47,10 @@ func (o *ordinaryLines) add(e *correlator.Event) {
 	if end-first >= aMinute {
 		return
 	}
-	place, _ := slices.BinarySearchFunc(list, e, correlator.CompareEvents)
+	place, held := slices.BinarySearchFunc(list, e, correlator.CompareEvents)
+	if held {
+		return
+	}
 	list = slices.Insert(list, place, e)
 	o.kinds[k] = slices.Delete(list, 0, at(list, list[len(list)-1].At-int64(keptFor)))
 }
@@ -58,8 +63,13 @@ func at(list []*correlator.Event, t int64) int {
 
 func (o *ordinaryLines) kind(e *correlator.Event) lineKind {
 	k := lineKind{service: e.Service, status: e.HTTP.Status}
-	if k.status != 0 {
+	switch {
+	case e.IsEvent():
+		k.words = wordsWithoutDigits(o.seed, e.Name+" "+e.To()+" "+e.Attr(semconv.TaskType)+" "+e.Attr(semconv.Operation))
+	case k.status != 0 && e.Body != "":
 		k.words = wordsWithoutDigits(o.seed, e.Body)
+	case k.status != 0: // a span
+		k.words = wordsWithoutDigits(o.seed, e.Name+" "+e.HTTP.Method+" "+e.HTTP.Path)
 	}
 	return k
 }

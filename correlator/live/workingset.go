@@ -31,6 +31,7 @@ type WorkingSet struct {
 	unclaimed   []*correlator.Event // not attributed to an allocation yet; in order of arrival
 	context     []*correlator.Event // unattributed, and may be cited anywhere; in order of time
 	ordinary    ordinaryLines
+	answers     ordinaryLines                  // what allocations were answered (see correlator.Event.Answers), whoever judges them
 	nodeLines   map[string][]*correlator.Event // unattributed, what a node said; in order of arrival
 	heartbeats  map[heartbeat]int              // signs of life that were kept, by component and minute
 	allocations map[string]map[string]bool     // node, in lower case: allocations with records of it
@@ -154,6 +155,9 @@ func (w *WorkingSet) place(e *correlator.Event) {
 		w.keepUnattributed(e)
 		return
 	}
+	if e.Answers() {
+		w.answers.add(e)
+	}
 	if w.bounds.Mine != nil && !w.bounds.Mine(e.Allocation) {
 		delete(w.events, e.Key)
 		return
@@ -190,6 +194,7 @@ func (w *WorkingSet) noteMoved(e *correlator.Event, stamped string) {
 
 // remove takes an event away from where it was placed.
 func (w *WorkingSet) remove(e *correlator.Event) {
+	w.answers.remove(e)
 	if f := w.entries[e.Allocation]; f != nil {
 		f.events, f.arrived = without(f.events, e), without(f.arrived, e)
 		w.touched[e.Allocation] = true

@@ -81,6 +81,7 @@ func (w *WorkingSet) boundUnattributed() {
 		}
 	}
 	w.ordinary.bound(w.now)
+	w.answers.bound(w.now)
 	for node, list := range w.nodeLines {
 		if len(list) == 0 { // whose all of it was is known since
 			delete(w.nodeLines, node)

@@ -53,21 +53,23 @@ func (w *WorkingSet) Judge(allocation string, watermark int64) (out Judged, ok b
 	}, true
 }
 
-// caseOf is the case of an allocation, with what others ordinarily said where something is unsettled.
+// caseOf is the case of an allocation, with what others ordinarily said and were answered where something is unsettled.
 func (w *WorkingSet) caseOf(allocation string, own []*correlator.Event, watermark int64) *correlator.Case {
 	around := w.around(own)
-	with := func(unattributed []*correlator.Event) *correlator.Case {
+	with := func(unattributed, others []*correlator.Event) *correlator.Case {
 		return correlator.NewCase(allocation, own, &correlator.Env{
 			Profile: w.profile, Index: w.index, Now: w.now, Watermark: watermark, Durations: w.durations, Liveness: w.liveness,
-			Unattributed: unattributed,
+			Unattributed: unattributed, Others: others,
 		})
 	}
-	c := with(around)
-	if len(w.ordinary.kinds) == 0 {
+	c := with(around, nil)
+	if len(w.ordinary.kinds)+len(w.answers.kinds) == 0 {
 		return c
 	}
-	if ordinary := w.ordinary.around(c.Unsettled(), w.now); len(ordinary) > 0 {
-		return with(merged(around, ordinary))
+	unsettled := c.Unsettled()
+	ordinary, others := w.ordinary.around(unsettled, w.now), w.answers.around(unsettled, w.now)
+	if len(ordinary)+len(others) > 0 {
+		return with(merged(around, ordinary), others)
 	}
 	return c
 }

@@ -94,7 +94,7 @@ func silentAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 func boots(e *correlator.Event) bool { return holds(e.Text, beforeSystem) }
 
 // beforeSystem are the words of a machine before its operating system runs (UEFI and BIOS, PXE, iPXE, GRUB, dracut).
-var beforeSystem = []string{"ipxe", "pxe-e", "pxe boot", "no more network devices", "no bootable device", "select proper boot device", "configuring (net", "grub>", "grub rescue", "grub loading", "uefi: ", "start pxe", "http boot", "dracut", "initqueue", "initramfs"}
+var beforeSystem = []string{"ipxe", "pxe-e", "pxe boot", "no more network devices", "no bootable device", "boot failed", "select proper boot device", "configuring (net", "grub>", "grub rescue", "grub loading", "uefi: ", "start pxe", "http boot", "dracut", "initqueue", "initramfs"}
 
 // silentSince hands an agent's silence over to the rollout of the agent, or of its node's image, after which it was not heard again:
 // what it said last tells of the failure.

@@ -63,7 +63,7 @@ func hangsUpFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	}
 	var others []*correlator.Event
 	sooner := false
-	c.Each(t.From-int64(time.Hour), t.At+int64(time.Hour), func(e *correlator.Event) {
+	compare := func(e *correlator.Event) {
 		if e.Allocation == c.ID || e.HTTP.Status < 200 || e.HTTP.Status >= 300 || operation(e) != asked {
 			return
 		}
@@ -73,7 +73,9 @@ func hangsUpFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		case took > 0:
 			sooner = true
 		}
-	})
+	}
+	c.Each(t.From-int64(time.Hour), t.At+int64(time.Hour), compare)
+	c.EachOther(t.From-int64(time.Hour), t.At+int64(time.Hour), compare)
 	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
 	ev.Onset = ev.Records[0].At
 	ev.Summary = "the caller waits " + longest.Round(time.Millisecond).String() + " at most"
@@ -85,6 +87,7 @@ func hangsUpFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	case len(others) > 1:
 		ev.Summary += ", and such calls take others " + tookOf(others[0]).Round(time.Millisecond).String()
 		ev.Records = append(ev.Records, others[:min(len(others), ownWords)]...)
+		c.Borrow(others[:min(len(others), ownWords)]...)
 	case usual > longest:
 		ev.Summary += ", and half of such calls take longer than " + usual.String()
 		ev.Records = append(ev.Records, figures)

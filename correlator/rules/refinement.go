@@ -93,6 +93,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil // what it does not know stands in what it was sent
 		}
 	case "workflow.engine":
+		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !strings.Contains(e.Text, "resource lock") || !unusable.Any(e.Text) }) {
+			return nil // it lost what it holds since it could not reach who keeps it
+		}
 		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return holds(e.Text, pullWords) }) {
 			return nil // it has no workers: they could not be started
 		}
@@ -146,7 +149,7 @@ func brokenPull(c *correlator.Case, t *correlator.Trouble, records []*correlator
 		return false
 	}
 	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
-		return strings.Contains(e.Text, "pull") && (brokenOff.Any(e.Text) || holds(e.Text, []string{"tls handshake timeout", "i/o timeout", "deadline exceeded"}))
+		return strings.Contains(e.Text, "pull") && (brokenOff.Any(e.Text) || strings.HasSuffix(e.Text, ": eof") || holds(e.Text, []string{"tls handshake timeout", "i/o timeout", "deadline exceeded"}))
 	})
 }
 
