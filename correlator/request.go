@@ -45,6 +45,9 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 			continue
 		}
 		end, cleared := k.failed[len(k.failed)-1], int64(0)
+		if e := c.answeredAfter(end); e != nil && e.EndAt()-k.failed[0].At <= int64(c.Profile.Budgets().Request) {
+			continue // so did the retry of which who answered tells
+		}
 		if !callFailed(k.last) && k.last.At > end.At {
 			if k.last.At-k.failed[0].At <= int64(c.Profile.Budgets().Request) {
 				continue // the retry succeeded in time
@@ -319,6 +322,19 @@ func (c *Case) servedAfter(failed *Event) *Event {
 	key := callKey(failed)
 	for _, e := range c.Events {
 		if e.At > failed.At && e.Service == failed.Service && e.HTTP.Status > 0 && e.HTTP.Status < 400 && callKey(e) == key {
+			return e
+		}
+	}
+	return nil
+}
+
+// answeredAfter is the same call, answered well by the API after a failure that its caller tells of, nil where it was not.
+func (c *Case) answeredAfter(failed *Event) *Event {
+	if failed.HTTP.Method == "" || failed.HTTP.Path == "" {
+		return nil
+	}
+	for _, e := range c.Events {
+		if e.At > failed.At && e.Layer == semconv.LayerAPI && e.HTTP.Status >= 200 && e.HTTP.Status < 400 && callKey(e) == callKey(failed) {
 			return e
 		}
 	}

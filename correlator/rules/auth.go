@@ -67,14 +67,14 @@ var callersOwn = []string{"idempotency_key_reuse", "idempotency key", "idempoten
 // callersFault are the statuses of an API for what the caller sends: its form, or a precondition of its own (RFC 9110, 15.5; RFC 6585, 3).
 var callersFault = []int{http.StatusBadRequest, http.StatusPreconditionFailed, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusPreconditionRequired}
 
-// badRequest finds 400 as programs word it.
-var badRequest = regexp.MustCompile(`--> 400 |\b400 bad[ _]request|unexpected response - 400|\bstatus(?: code)?[:= ]+400\b`)
+// badRequest finds those statuses as programs word them.
+var badRequest = regexp.MustCompile(`--> 400 |\b400 bad[ _]request|unexpected response - 400|\bstatus(?: code)?[:= ]+4(?:00|12|15|22|28)\b|\b412[ :]+precondition|\b415[ :]+unsupported|\b422[ :]+unprocessable|\b428[ :]+precondition`)
 
 // malformed needs the API's own refusal of the form, more than once, and the same service's yes to somebody else.
 func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller}
 	for _, e := range c.Failures(t) {
-		if slices.Contains(callersFault, e.HTTP.Status) || e.HTTP.Status == 0 && strings.Contains(e.Text, "400") && badRequest.MatchString(e.Text) {
+		if slices.Contains(callersFault, e.HTTP.Status) || e.HTTP.Status == 0 && strings.Contains(e.Text, "4") && badRequest.MatchString(e.Text) {
 			ev.Records = append(ev.Records, e)
 		}
 	}

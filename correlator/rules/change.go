@@ -184,7 +184,7 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 	layer := correlator.LayerOfName(c.Profile, name)
 	var out []*correlator.Event
 	for _, e := range failures {
-		if e.At < rollout.At-moment || e.Layer == semconv.LayerClient {
+		if e.At < rollout.At-moment || e.Layer == semconv.LayerClient || ofOldVersion(e) {
 			continue
 		}
 		if c.Own(e, t) && missesNew(e, rollout) {
@@ -207,6 +207,12 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 		}
 	}
 	return out
+}
+
+// ofOldVersion says whether a request was refused since its caller knew an older version of what it asks for (RFC 9110, 13.1; RFC 6585, 3): no rollout
+// makes a version of a thing.
+func ofOldVersion(e *correlator.Event) bool {
+	return e.HTTP.Status == 412 || e.HTTP.Status == 428 || strings.Contains(e.Text, "if-match") || strings.Contains(e.Text, "412 precondition")
 }
 
 // turnsAway are the words of who gives a caller less than it asks for.

@@ -37,6 +37,9 @@ func content() []correlator.Rule {
 			if !missing {
 				return nil
 			}
+			if answered := lookedUp(c, t, ev.Records); answered != nil {
+				return answered
+			}
 			refused, said := false, len(ev.Records)
 			c.Each(t.From-int64(rolledOut), t.At, func(e *correlator.Event) {
 				about := strings.Contains(e.Text, "job_templates") || strings.Contains(e.HTTP.Path, "job_templates")
@@ -59,4 +62,54 @@ func content() []correlator.Rule {
 			return []correlator.Evidence{ev}
 		},
 	}}
+}
+
+// lookedUp reads what the provider answered as the template was asked for, where that was no list: a refusal is a credential's matter, and that it
+// knows no such path that of a rollout of who asks, where one came before. nil where it answered neither.
+func lookedUp(c *correlator.Case, t *correlator.Trouble, missing []*correlator.Event) []correlator.Evidence {
+	var refused, unknown []*correlator.Event
+	c.Each(t.From-moment, t.At, func(e *correlator.Event) {
+		if !lookups(e) || !slices.ContainsFunc(missing, func(m *correlator.Event) bool { return e.At <= m.At+moment && e.At >= m.At-moment }) {
+			return
+		}
+		switch {
+		case e.HTTP.Status == 401 || e.HTTP.Status == 403 || e.HTTP.Status == 0 && holds(e.Text, []string{"status 401", "status 403"}):
+			refused = append(refused, e)
+		case e.HTTP.Status == 404:
+			unknown = append(unknown, e)
+		}
+	})
+	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
+	switch rollout := askerChanged(c, missing[0]); {
+	case len(refused) > 0:
+		ev.Rule, ev.Layer, ev.Mechanism = "api_auth.refused", semconv.LayerAPIAuth, "credential"
+		ev.Records = append(ev.Records, refused[:min(len(refused), ownWords)]...)
+		ev.Summary = "the provider refused who asked for the template" + quote(witness(refused))
+		ev.NextCheck, ev.SafeAction = "the credential that is shown to the provider", "renew it; template, network and provider need nothing"
+	case len(unknown) > 0 && rollout != nil:
+		ev.Rule, ev.Mechanism, ev.Onset = "deploy.address", "config", rollout.At
+		ev.Records = append(append(ev.Records, rollout), unknown[:min(len(unknown), ownWords)]...)
+		ev.Summary = "since the rollout of " + what(rollout) + " the template is asked for at a path that the provider does not know" + quote(witness(unknown))
+		ev.NextCheck, ev.SafeAction = "the provider's address in what was rolled out", "roll it back, or correct the address"
+	default:
+		return nil
+	}
+	ev.Records = append(ev.Records, missing...)
+	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+	return []correlator.Evidence{ev}
+}
+
+// lookups says whether a record tells how a provider answered who asked for templates.
+func lookups(e *correlator.Event) bool {
+	return e.Layer == semconv.LayerProvider && !e.IsEvent() && strings.Contains(e.Text+strings.ToLower(e.HTTP.Path), "job_templates") && (e.HTTP.Status >= 400 || strings.Contains(e.Text, "status 40"))
+}
+
+// askerChanged is the last rollout of who asks, before it first asked in vain; nil where there is none.
+func askerChanged(c *correlator.Case, asked *correlator.Event) (rollout *correlator.Event) {
+	c.EachEvent(semconv.EventDeploy, asked.At-int64(changed), asked.At, func(e *correlator.Event) {
+		if correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)) == asked.Party() {
+			rollout = e
+		}
+	})
+	return rollout
 }

@@ -127,11 +127,19 @@ func byPath(c *correlator.Case, t *correlator.Trouble) (out []*correlator.Event)
 		}
 		path := strings.ToLower(e.HTTP.Path)
 		asked := func(own *correlator.Event) bool { return len(path) >= longPath && strings.Contains(own.Text, path) }
-		if t.Kind == correlator.RequestTrouble && len(c.ID) >= shortestID && strings.Contains(e.HTTP.Path, c.ID) || slices.ContainsFunc(named, asked) {
+		if t.Kind == correlator.RequestTrouble && len(c.ID) >= shortestID && strings.Contains(e.HTTP.Path, c.ID) || ofTask(t, e.HTTP.Path) || slices.ContainsFunc(named, asked) {
 			out = append(out, e)
 		}
 	}
 	return out
+}
+
+// ofTask says whether a path has the task of a trouble for one of its parts.
+func ofTask(t *correlator.Trouble, path string) bool {
+	if t.Attempt == nil || len(t.Attempt.Task) < shortestID {
+		return false
+	}
+	return slices.Contains(strings.Split(path, "/"), t.Attempt.Task)
 }
 
 // shortestID is how short an identifier may be and still be told from other words of a path, longPath how long a path is that many callers
@@ -181,7 +189,7 @@ func behindAPI(layer string) bool {
 }
 
 func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-	ev := correlator.Evidence{Weight: correlator.Generic, Directness: correlator.Hearsay, Certain: true}
+	ev := correlator.Evidence{Weight: correlator.Slight, Directness: correlator.Hearsay} // why it answered so it does not say
 	unreached := map[string]bool{} // requests of which the API says that it could not reach somebody
 	gone := refusing(c.Failures(t))
 	for _, e := range c.Failures(t) {

@@ -56,7 +56,7 @@ func unreachablePeer(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 	return nil
 }
 
-var unreachable = []string{"connection refused", "connection reset", "eof", "no healthy upstream", "unavailable", "no live upstreams"}
+var unreachable = []string{"connection refused", "connection reset", "eof", "no healthy upstream", "unavailable", "no live upstreams", "no servers available"}
 
 var lastWords = []string{"out of memory", "oom", "panic:", "fatal error", "segmentation fault", "terminated by signal", "killed process", "shutting down", "exit status", "crashloop"}
 

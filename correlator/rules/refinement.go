@@ -26,6 +26,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if slices.ContainsFunc(told.all(), stoppedByItself) {
 			ev.Rule, ev.Layer, ev.Mechanism = "workflow.no_worker", semconv.LayerWorkflow, "no_worker"
 		}
+		ev = stoppedInPlace(c, t, ev)
 	case "node.disk_full":
 		ev = ofOwnStorage(ev)
 	case "network.no_route":
@@ -162,14 +163,15 @@ func ofNewImage(c *correlator.Case, ev correlator.Evidence) correlator.Evidence 
 	return of
 }
 
-// names says whether a text holds what a rollout brought, by its version.
+// names says whether a text holds what a rollout brought, by its version or by the name of what it configures.
 func names(text string, rollout *correlator.Event) bool {
 	for _, version := range []string{rollout.Attr(semconv.Version), rollout.To()} {
 		if len(version) > 2 && strings.ContainsAny(version, "0123456789") && strings.Contains(text, strings.ToLower(version)) {
 			return true
 		}
 	}
-	return false
+	config := strings.ToLower(rollout.Attr(semconv.Config))
+	return len(config) >= longName && strings.ContainsAny(config, "0123456789") && strings.Contains(text, config)
 }
 
 // pullWords are those of a kubelet that could not pull an image, whatever the reason.
@@ -239,6 +241,40 @@ func stoppedByItself(e *correlator.Event) bool {
 	s := hinted(e)
 	return e.Party() == semconv.LayerWorkflow && s != nil && (s.ID == "workflow.blocked" || s.ID == "process.crash" || s.ID == "deploy.no_worker" && strings.Contains(e.Text, "stopped polling"))
 }
+
+// stoppedInPlace hands a queue that nobody asks over to the worker that says that it stopped, where its process is heard of afterwards and nothing of
+// it was rolled out.
+func stoppedInPlace(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
+	var stopped *correlator.Event
+	lives, rolledOut := false, false
+	c.EachIn(semconv.LayerWorkflow, t.From-int64(changed), c.Now, func(e *correlator.Event) {
+		switch {
+		case stopped == nil || e.At > stopped.At && holds(e.Text, workerStarted):
+			if stopped, lives = nil, false; e.At <= t.At && !e.IsEvent() && holds(e.Text, workerStopped) {
+				stopped = e
+			}
+		case e.Service == stopped.Service && e.At > stopped.At+moment:
+			lives = true
+		}
+	})
+	c.EachEvent(semconv.EventDeploy, t.From-int64(changed), t.At, func(e *correlator.Event) {
+		rolledOut = rolledOut || correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)) == semconv.LayerWorkflow
+	})
+	if stopped == nil || !lives || rolledOut {
+		return ev
+	}
+	ev.Rule, ev.Layer, ev.Mechanism, ev.Onset = "workflow.no_worker", semconv.LayerWorkflow, "no_worker", stopped.At
+	ev.Records = append([]*correlator.Event{stopped}, ev.Records...)
+	ev.Summary = "the worker stopped and its process went on" + quote(stopped)
+	ev.NextCheck, ev.SafeAction = "why the worker ended within its process", "restart that process; the queue keeps what waits"
+	return ev
+}
+
+// What a worker says as it begins, and stops, to take from its queue (Temporal's SDKs, Celery, River).
+var (
+	workerStopped = []string{"stopped worker", "worker stopped", "worker has stopped", "stopped polling", "shutting down worker"}
+	workerStarted = []string{"started worker", "worker started", "polling started"}
+)
 
 // crashed is the evidence that nobody polls as of workers that end, from the first word of it on: itself where none does.
 func crashed(told *words, ev correlator.Evidence) correlator.Evidence {

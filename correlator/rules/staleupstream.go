@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -59,15 +60,34 @@ func asksFormerAddress(c *correlator.Case, t *correlator.Trouble) []correlator.E
 		}
 	})
 	moved := endedBefore(c, first)
+	if well == nil {
+		well = servesOthers(c, t, first)
+	}
+	if host, _, _ := strings.Cut(former, ":"); well == nil && moved != nil && len(host) >= shortestID && strings.Contains(moved.Text, host) {
+		well = c.AliveBetween(semconv.LayerAPI, first.At, c.Now) // who ended it names the very address
+	}
 	if knows || well == nil || moved == nil {
 		return nil
 	}
+	c.Borrow(well)
 	ev.Onset = first.At
 	ev.Records = append(ev.Records, moved, well)
 	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
 	ev.Records = slices.Compact(ev.Records)
-	ev.Summary = "the ingress still asks " + former + ", and the back end answers at " + well.HTTP.Upstream + quote(first)
+	ev.Summary = "the ingress still asks " + former + ", and the back end answers " + cmp.Or(well.HTTP.Upstream, "others") + quote(first)
 	return []correlator.Evidence{ev}
+}
+
+// servesOthers is an answer that the back end itself tells it gave well to somebody else while a proxy asked for it in vain, nil where there is none.
+func servesOthers(c *correlator.Case, t *correlator.Trouble, first *correlator.Event) (well *correlator.Event) {
+	look := func(e *correlator.Event) {
+		if well == nil && e.At > first.At && e.Layer == semconv.LayerAPI && e.SpanKind != "client" && e.HTTP.Status >= 200 && e.HTTP.Status < 400 && e.Allocation != c.ID && correlator.EveryReaderHas(e) {
+			well = e
+		}
+	}
+	c.Each(first.At, t.At, look)
+	c.EachOther(first.At, t.At, look)
+	return well
 }
 
 // endedBefore is the last word, before a call failed, that an instance of the back end was ended or rolled out, nil where there is none.

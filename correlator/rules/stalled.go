@@ -127,7 +127,7 @@ func firstLate(spans []*correlator.Event) (caller, late *correlator.Event) {
 // waited says whether a span tells that its party waited for another one, which it names, and had no answer: a dial that is refused is
 // over at once.
 func waited(e *correlator.Event) bool {
-	return e.Signal == record.Span && e.EndAt()-e.At >= patience && !on(e, themeAtOnce)
+	return e.Signal == record.Span && e.EndAt()-e.At >= patience && !on(e, themeAtOnce) && !flagged(e.HTTP, "UF", "UH")
 }
 
 // overAtOnce are the words of a dial that ends at once.

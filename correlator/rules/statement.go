@@ -7,6 +7,7 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/needles"
+	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -159,7 +160,7 @@ func ofLeaf(e *correlator.Event) bool {
 	if e.Party() == semconv.LayerNetwork && !linkDown.Any(e.Text) {
 		enough = 13 // probes and switches tell what they find as warnings
 	}
-	if e.Party() == semconv.LayerNetwork && holds(e.Text, ofServices) {
+	if e.Party() == semconv.LayerNetwork && (holds(e.Text, ofServices) || e.Severity < 17 && holds(e.Text, ofWear)) {
 		return false
 	}
 	return e.Severity >= enough && slices.Contains(leaves, e.Party()) && !unusable.Any(e.Text)
@@ -167,6 +168,9 @@ func ofLeaf(e *correlator.Event) bool {
 
 // ofServices are the words of a probe that asks a service, and not the way to it.
 var ofServices = []string{"synthetic", "healthz", "get /", "post /", " http ", "https check", "http check"}
+
+// ofWear are the words of a part that nears a limit of its own and works.
+var ofWear = []string{"rx power", "tx power", "optic", "transceiver", "temperature", "fan speed", "bias current"}
 
 // linkDown are the words of a link that ended: of which of its two ends is not known.
 var linkDown = needles.Of("changed state to down", "updown", "link down", "link is down", "link-down", "lost carrier", "carrier lost")
@@ -224,7 +228,7 @@ func readCallee(c *correlator.Case, e *correlator.Event) string {
 	if e.Party() == semconv.LayerAPI && strings.Contains(e.Text, "failed to check permissions") {
 		return semconv.LayerAPIAuth // it asks another one, and has no answer that it could use
 	}
-	if !unusable.Any(e.Text) {
+	if !unusable.Any(e.Text) && !failedCall(e) {
 		return ""
 	}
 	other := func(layer string) bool { return layer != "" && layer != e.Party() && c.Profile.Knows(layer) }
@@ -258,6 +262,12 @@ func readCallee(c *correlator.Case, e *correlator.Event) string {
 		}
 	}
 	return ""
+}
+
+// failedCall says whether a span tells of a call to somebody else that failed there, or had no answer: what a caller asks amiss is answered with
+// 4xx (RFC 9110, 15.5).
+func failedCall(e *correlator.Event) bool {
+	return e.Signal == record.Span && e.SpanKind == "client" && e.Status == "error" && (e.HTTP.Status == 0 || e.HTTP.Status >= 500)
 }
 
 // statements lists what was said around a trouble that tells of a failure, in order: what concerns it, and what stands

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/identity"
@@ -32,7 +33,16 @@ func waitingAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 			last, beats = e, nil
 		}
 	})
-	if last == nil || last.IsEvent() || last.Failed() || !holds(last.Text, waitWords) || farAway.MatchString(last.Text) || last.HTTP.Status != 0 || last.Attr(semconv.ServerAddress) != "" || len(beats) < 2 {
+	if last == nil || last.IsEvent() || last.Severity >= 17 || !holds(last.Text, waitWords) || farAway.MatchString(last.Text) || last.HTTP.Status != 0 || last.Attr(semconv.ServerAddress) != "" {
+		return nil
+	}
+	if ended := childEnded(c, t, task); ended != nil && ended.At < last.At {
+		return []correlator.Evidence{{
+			Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: ended.At, Records: append([]*correlator.Event{ended, last}, t.Cites...),
+			Summary: "the agent of " + t.Node + " waits for what had ended well before" + quote(last),
+		}}
+	}
+	if last.Failed() || len(beats) < 2 {
 		return nil
 	}
 	return []correlator.Evidence{{
@@ -40,3 +50,19 @@ func waitingAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		Summary: "the agent of " + t.Node + " is alive, and its last word of the task is that it waits" + quote(last),
 	}}
 }
+
+// childEnded is the machine's own word that what was started for a task ended well, nil where there is none.
+func childEnded(c *correlator.Case, t *correlator.Trouble, task string) (ended *correlator.Event) {
+	if len(task) < shortestID {
+		return nil
+	}
+	c.EachIn(semconv.LayerNode, t.Attempt.Taken.At, t.Attempt.Over.At, func(e *correlator.Event) {
+		if ended == nil && !e.IsEvent() && correlator.Names(e, t.Node) && strings.Contains(e.Text, strings.ToLower(task)) && holds(e.Text, endedWell) {
+			ended = e
+		}
+	})
+	return ended
+}
+
+// endedWell are the words of a supervisor whose child came to its proper end (systemd, supervisord, runit).
+var endedWell = []string{"deactivated successfully", "succeeded.", "exit status 0", "exited with code 0", "status=0/success", "finished successfully"}
