@@ -47,6 +47,12 @@ func (l *Reader) circumstances(c *closure, s *query.RecordSet, asOf int64, nodes
 			"near": pairsOf(part.near), "during": pairsOf(slices.Concat(part.during, part.near)), "words": plain(l.pattern), "digits": plain(digits), "most": maxContext,
 		})
 	}
+	for _, at := range momentsOf(stretches) {
+		ask("answers", params{
+			"allocation": plain(c.allocation), "from": moment(at.from - int64(nearBy)), "to": moment(at.to + int64(nearBy)), "at": at.to, "others": maxOthers,
+			"digits": plain(digits), "most": maxAnswers,
+		})
+	}
 	if len(stretches) > 0 && len(nodes) > 0 {
 		ask("last_of_nodes", params{"from": moment(reach.from)})
 	}
@@ -112,6 +118,23 @@ func meet(in []troubledStretch) (out []troubledStretch) {
 		out = append(out, one)
 	}
 	return out
+}
+
+// maxOthers bounds of how many other allocations it is read what they were answered, maxAnswers how much of it.
+const (
+	maxOthers  = 16
+	maxAnswers = 2_000
+)
+
+// momentsOf are the first and the last of what troubles lasted: what others were answered is read around them.
+func momentsOf(stretches []troubledStretch) (out []period) {
+	for _, part := range stretches {
+		for _, p := range part.during {
+			out = append(out, p)
+			break
+		}
+	}
+	return out[:min(len(out), 2)]
 }
 
 // pairsOf writes periods as an array parameter.

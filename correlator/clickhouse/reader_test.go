@@ -163,7 +163,7 @@ func asFile(t *testing.T, records []*record.Record) []*record.Record {
 // wrong by years; what others ordinarily met, close to a trouble and while it lasted.
 var readBesides = []string{
 	"round-2 agent-breathes-but-does-not-ask", "round-2 new-years-day-2019", "round-2 bmc-no-free-session", "round-4 key-not-for-this-user",
-	"round-7 view-that-lags-a-finished-release", "round-8 client-two-second-patience",
+	"round-7 view-that-lags-a-finished-release", "round-8 client-two-second-patience", "round-41 10-nginx-remembers-an-old-pod",
 }
 
 // everyStory is the environment variable that asks for all scenarios, not for every tenth; "both" asks for each with stamped

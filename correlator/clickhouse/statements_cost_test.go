@@ -70,6 +70,7 @@ var ceilings = map[string]ceiling{
 	// No rows but the parts' bounds.
 	"mark": {100, 2_000},
 	// By time: what nobody owns (half of all rows here), and what the store took lately (all of it, within seconds).
+	"answers":       {4_000, 500_000},     // of a few others, each a range
 	"context":       {55_000, 17_000_000}, // with the texts, in which telling words are looked for, and what a sample of the others is chosen by
 	"actions":       {55_000, 2_000_000},
 	"arrivals":      {110_000, 20_000_000},

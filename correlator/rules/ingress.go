@@ -190,7 +190,7 @@ func behindAPI(layer string) bool {
 
 func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Slight, Directness: correlator.Hearsay} // why it answered so it does not say
-	unreached := map[string]bool{} // requests of which the API says that it could not reach somebody
+	unreached := map[string]bool{}                                                       // requests of which the API says that it could not reach somebody
 	gone := refusing(c.Failures(t))
 	for _, e := range c.Failures(t) {
 		if e.Layer == semconv.LayerAPI && e.TraceID != "" && (strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") || broken(e, gone) || behindAPI(callee(c, e))) {

@@ -94,7 +94,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil // what it does not know stands in what it was sent
 		}
 	case "workflow.engine":
-		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !strings.Contains(e.Text, "resource lock") || !unusable.Any(e.Text) }) {
+		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
+			return !strings.Contains(e.Text, "resource lock") || !unusable.Any(e.Text)
+		}) {
 			return nil // it lost what it holds since it could not reach who keeps it
 		}
 		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return holds(e.Text, pullWords) }) {
