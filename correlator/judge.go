@@ -167,7 +167,7 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 	// What had ended before the step began is another step's matter, if anything went on during it.
 	during := func(ev Evidence) bool {
 		return ev.Last >= t.From-shortly(t, &ev) || slices.ContainsFunc(ev.Records, func(e *Event) bool {
-			return e.Allocation == "" && (j.c.saidAgain(e) > t.From || j.c.portLasts(e, t.From))
+			return e.Allocation == "" && (j.c.saidAgain(e) > t.From || j.c.portLasts(e, t.From)) || e.Layer == semconv.LayerNode && j.c.Lasts(e, t.From)
 		})
 	}
 	if slices.ContainsFunc(found, during) {

@@ -136,7 +136,7 @@ func (c *client) await(ctx context.Context, want string) (a rest.Allocation, err
 // call is one request: a span of its own trace, and a line where it failed.
 func (c *client) call(ctx context.Context, verb, method, path string, in, out any) (status int, err error) {
 	ctx = telemetry.With(telemetry.Untraced(ctx), semconv.RequestID, telemetry.NewID("r"))
-	ctx, span := c.emitter.Start(ctx, verb+" allocation", telemetry.Client, slog.String(semconv.HTTPRequestMethod, method), slog.String(semconv.URLPath, path))
+	ctx, span := c.emitter.Start(ctx, verb+" allocation", telemetry.Client, append(c.hop.server(), slog.String(semconv.HTTPRequestMethod, method), slog.String(semconv.URLPath, path))...)
 	defer span.End()
 	status, err = c.hop.do(ctx, method, path, in, out, http.Header{"Authorization": {"Bearer " + c.st.token}})
 	if status != 0 {

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/url"
 
+	"github.com/faultline-io/faultline/internal/semconv"
 	"github.com/faultline-io/faultline/provisioner/rest"
 	"github.com/faultline-io/faultline/provisioner/telemetry"
 )
@@ -17,6 +20,15 @@ import (
 type hop struct {
 	client *http.Client
 	base   string
+}
+
+// server is whom the way leads to, as attributes of a client's span.
+func (h hop) server() []slog.Attr {
+	u, err := url.Parse(h.base)
+	if err != nil {
+		return nil
+	}
+	return []slog.Attr{slog.String(semconv.ServerAddress, u.Hostname()), slog.String(semconv.ServerPort, u.Port())}
 }
 
 // refusal is an answer with a status that says no.

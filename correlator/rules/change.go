@@ -195,7 +195,7 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 			out = append(out, e) // what was rolled out asks for more than it is given
 			continue
 		}
-		if !misfits.Any(e.Text) || wrapper(e) {
+		if !misfits.Any(strings.ReplaceAll(e.Text, "unknown error", "")) || wrapper(e) {
 			continue
 		}
 		if !c.Own(e, t) && e.Party() != layer {

@@ -102,3 +102,15 @@ func unsynchronised(c *correlator.Case, t *correlator.Trouble) (says *correlator
 
 // unset are the words of a clock that nothing sets.
 var unset = []string{"can't synchronise", "not synchronised", "not synchronized", "unsynchronised", "unsynchronized", "no selectable sources", "no server suitable for synchronization", "timed out waiting for reply from", "kernel reports time_error"}
+
+// wrongBy finds by how much a time daemon says that a clock is wrong (chronyd).
+var wrongBy = regexp.MustCompile(`wrong by -?(\d+(?:\.\d+)?) seconds`)
+
+// withinSecond says whether a clock is told to be wrong by less than a second: it is being kept.
+func withinSecond(line string) bool {
+	if !strings.Contains(line, "wrong by") {
+		return false
+	}
+	m := wrongBy.FindStringSubmatch(line)
+	return m != nil && (strings.HasPrefix(m[1], "0.") || m[1] == "0")
+}

@@ -233,11 +233,27 @@ func toldEnd(c *correlator.Case, j *correlator.Run, at int64) (told bool) {
 	return told
 }
 
+// saidTooLate says whether the workflow itself tells, as it gives up, that its time was over.
+func saidTooLate(c *correlator.Case, t *correlator.Trouble) bool {
+	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
+		return e.Party() == semconv.LayerWorkflow && !e.IsEvent() && e.At <= t.At+moment && e.At >= t.At-2*moment && (holds(e.Text, tooLate) || strings.Contains(e.Text, "starttoclose"))
+	})
+}
+
 // impatient needs the end of the work after the giving up, and the work under way before it.
 func impatient(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	end := t.Cites[len(t.Cites)-1]
-	if !gaveUp(t) || end.To() != semconv.TimedOut && !holds(end.Text, tooLate) {
+	if !gaveUp(t) || end.To() != semconv.TimedOut && !holds(end.Text, tooLate) && !saidTooLate(c, t) {
 		return nil
+	}
+	for _, a := range c.Lifecycle.Tasks {
+		if a.Taken != nil && a.Taken.At < t.At && a.Over != nil && a.Over.At > t.At && a.Over.To() == semconv.Succeeded {
+			return []correlator.Evidence{{
+				Weight: correlator.Telling, Directness: correlator.Itself, Onset: t.At,
+				Records: append([]*correlator.Event{a.Taken, a.Over}, t.Cites...),
+				Summary: "task " + a.Task + " was at work when " + t.What + ", and succeeded afterwards",
+			}}
+		}
 	}
 	for _, j := range c.Lifecycle.Jobs {
 		if !atWork(j, t.At) || toldEnd(c, j, t.At) {

@@ -49,7 +49,7 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		return nil
 	}
 	for layer, records := range failing {
-		if !c.Profile.Knows(layer) || !correlator.Onward(semconv.LayerClient, layer) {
+		if !c.Profile.Knows(layer) || !correlator.Onward(semconv.LayerClient, layer) || layer == semconv.LayerNodeAgent || layer == semconv.LayerNode {
 			return nil // it is not on the request's way; that a client saw a failure is the trouble, not its cause
 		}
 		if layer == semconv.LayerAPI && muteAPI(c, t, records) {

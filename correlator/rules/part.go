@@ -50,8 +50,9 @@ func complainedOf(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 			told = append(told, e)
 		}
 	}
-	if len(told) == 0 {
-		return nil
+	lacks := func(e *correlator.Event) bool { s := named(e); return s != nil && s.ID == "deploy.prerequisite" }
+	if len(told) == 0 || slices.ContainsFunc(c.Failures(t), lacks) {
+		return nil // the part is well: it lacks what it is used by
 	}
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself}
 	for _, e := range c.Failures(t) {

@@ -122,7 +122,7 @@ func (s *signature) matches(e *correlator.Event, line string) int {
 			at = max(at, strings.LastIndex(line, words))
 		}
 	}
-	if at < 0 || !s.maySpeak(e) {
+	if at < 0 || !s.maySpeak(e) || s.Mechanism == "clock" && withinSecond(line) {
 		return -1
 	}
 	for _, words := range s.All {

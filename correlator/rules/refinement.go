@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,8 +17,12 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "cert.expired", "cert.expired_word", "cert.expired_local":
 		return clockOrExpiry(ev)
 	case "node.memory":
-		if slices.ContainsFunc(told.all(), ofOwnLimit) {
+		if ev.Layer == semconv.LayerNode && slices.ContainsFunc(told.all(), ofOwnLimit) {
 			return nil // the machine has memory: a process came to the limit that it was given
+		}
+		if ev.Layer != semconv.LayerNode {
+			ev.Summary = "a process came to the limit of its own memory, and was killed" + quote(witness(ev.Records))
+			ev.NextCheck, ev.SafeAction = "its memory limit, and what it held", "raise the limit or mend the leak; the machine has memory"
 		}
 	case "deploy.no_worker":
 		if born := bornBroken(c, crashed(told, ev)); born.Mechanism == "broken" {
@@ -58,6 +63,10 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "api_auth.credential":
 		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "node.clock_refused" }) {
 			return nil // it was refused for its time
+		}
+	case "api_auth.key_rejected":
+		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "client.user_data" }) {
+			return nil // the key was to come with what cannot be read
 		}
 	case "provider.upload":
 		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !holds(e.Text, tooLate) && !brokenOff.Any(e.Text) }) {
@@ -312,6 +321,19 @@ func ofOwnStorage(ev correlator.Evidence) correlator.Evidence {
 	ev.Rule, ev.Layer, ev.Mechanism = party+".disk_full", party, "space"
 	ev.Summary = party + " has no room left" + quote(witness(ev.Records))
 	return ev
+}
+
+// victims find the process that a kernel killed, or the unit whose limit it came to (oom_kill.c).
+var victims = regexp.MustCompile(`killed process \d+ \(([\w.-]+)\)|task_memcg=/\S*?/([\w.-]+)\.service|task=([\w.-]+),`)
+
+// victim is the layer of the process that a kernel killed for its own limit, "" where it is none of the platform's.
+func victim(c *correlator.Case, e *correlator.Event) string {
+	for _, m := range victims.FindAllStringSubmatch(e.Text, 3) {
+		if l := correlator.LayerOfName(c.Profile, m[1]+m[2]+m[3]); l != "" {
+			return l
+		}
+	}
+	return ""
 }
 
 // ofOwnLimit says whether a kernel ended a process for the limit of its own control group (oom_kill.c, CONSTRAINT_MEMCG).

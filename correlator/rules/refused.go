@@ -78,20 +78,24 @@ func letOthersIn(c *correlator.Case, refused *correlator.Event) bool {
 	return found
 }
 
-// othersDial says whether anybody but clients names one of the addresses that were refused: then it is the platform's, and not the
-// caller's own.
+// othersDial says whether anybody but clients names one of the addresses that were refused, or any client was answered there: then it is the
+// platform's, and not the caller's own.
 func othersDial(c *correlator.Case, refused []*correlator.Event) bool {
 	addresses := refusing(refused)
 	found := false
 	first := refused[0].At
+	answered := func(e *correlator.Event) {
+		found = found || e.Layer == semconv.LayerClient && e.HTTP.Status > 0 && addresses[e.Attr(semconv.ServerAddress)+":"+e.Attr(semconv.ServerPort)]
+	}
 	c.Each(first-int64(time.Hour), c.Now, func(e *correlator.Event) {
-		if found || e.Layer == semconv.LayerClient || e.Layer == "" {
+		if answered(e); found || e.Layer == semconv.LayerClient || e.Layer == "" {
 			return
 		}
 		for a := range addresses {
 			found = found || strings.Contains(e.Text, a)
 		}
 	})
+	c.EachOther(first-int64(time.Hour), c.Now, answered)
 	return found
 }
 

@@ -135,6 +135,9 @@ func (s *signature) owner(c *correlator.Case, e *correlator.Event) string {
 		}
 		layer = e.Party()
 	}
+	if s.ID == "node.memory" && ofOwnLimit(e) {
+		layer = victim(c, e)
+	}
 	if !c.Profile.Knows(layer) || layer == semconv.LayerClient && !slices.Contains(clientsOwn, s.Mechanism) {
 		return "" // what a client says of its own affairs is nobody's fault, but for its own machine's limits and clock, and what it asks for
 	}
@@ -190,6 +193,9 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Hearsay, Certain: true, Layer: owner, Rule: s.ID}
 	if s.Layer == byParty {
 		ev.Rule = owner + "." + s.Mechanism
+	}
+	if s.ID == "node.memory" && owner != semconv.LayerNode {
+		ev.Rule, ev.Mechanism = owner+".crash", "crash"
 	}
 	switch s.Weight {
 	case "telling":

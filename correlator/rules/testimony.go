@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -58,6 +59,9 @@ func ownWord(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	if len(first.own) == 0 && len(first.by) < 2 && first.answers < keeps || first.score < enough || first.score < second+ahead {
 		return nil
+	}
+	if first.layer == semconv.LayerProvider && len(first.by) == 0 && !slices.ContainsFunc(first.own, func(s statement) bool { return servedItself(s.event) }) {
+		return nil // it works on machines, over networks and with images of others: what it tells of itself is as often theirs (docs/adr/0019)
 	}
 	ev := correlator.Evidence{
 		Rule: first.layer + ".own_word", Layer: first.layer, Mechanism: "error", Weight: correlator.Slight, Directness: correlator.Caller, Onset: first.onset,
@@ -132,6 +136,12 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		if sig := hinted(e); sig != nil && sig.ID == "node.nic_down" && cameBack(c, t, []*correlator.Event{e}) {
 			continue
 		}
+		if sig := hinted(e); sig != nil && sig.ID == "node.memory" && slices.ContainsFunc(said, func(o statement) bool { return ofOwnLimit(o.event) }) {
+			continue // a process came to its own limit
+		}
+		if s.party == semconv.LayerNetwork && s.about == "" && e.Severity < 17 && holds(e.Text, measured) && !onItsWay(c, t, e) {
+			continue // what ails somewhere in a network is not on this way by that
+		}
 		switch {
 		case s.about != "":
 			if s.about != semconv.LayerClient {
@@ -203,3 +213,22 @@ func weigh(t *correlator.Trouble, parties []*testified) {
 		}
 	}
 }
+
+// onItsWay says whether a network's word is of the allocation, of its machine, or names an address or a host that the step's own records name.
+func onItsWay(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bool {
+	if c.Own(e, t) || t.Node != "" && correlator.Names(e, t.Node) {
+		return true
+	}
+	for _, host := range hostWords.FindAllString(e.Text, 16) {
+		if slices.ContainsFunc(c.Events, func(own *correlator.Event) bool { return !own.IsEvent() && strings.Contains(own.Text, host) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// measured are the words of a probe that tells how a way is, and not that it ended.
+var measured = []string{"loss=", "loss ", "rtt", "latency", "jitter"}
+
+// hostWords find the addresses and the names of hosts, racks and switches in a text: words with a digit in them.
+var hostWords = regexp.MustCompile(`[a-z][a-z0-9.-]*-?\d[a-z0-9.-]*|\d{1,3}(?:\.\d{1,3}){3}`)

@@ -13,6 +13,7 @@ const (
 	HTTPRoute         = "http.route"
 	RPCGRPCStatus     = "rpc.grpc.status_code"
 	ServerAddress     = "server.address"
+	ServerPort        = "server.port"
 	URLPath           = "url.path"
 	UpstreamAddress   = "upstream.address"
 	ProxyFlags        = "proxy.flags"
