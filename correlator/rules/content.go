@@ -80,7 +80,7 @@ func lookedUp(c *correlator.Case, t *correlator.Trouble, missing []*correlator.E
 		}
 	})
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
-	switch rollout := askerChanged(c, missing[0]); {
+	switch rollout := rolledOutBefore(c, missing[0].Party(), missing[0].At); {
 	case len(refused) > 0:
 		ev.Rule, ev.Layer, ev.Mechanism = "api_auth.refused", semconv.LayerAPIAuth, "credential"
 		ev.Records = append(ev.Records, refused[:min(len(refused), ownWords)]...)
@@ -102,14 +102,4 @@ func lookedUp(c *correlator.Case, t *correlator.Trouble, missing []*correlator.E
 // lookups says whether a record tells how a provider answered who asked for templates.
 func lookups(e *correlator.Event) bool {
 	return e.Layer == semconv.LayerProvider && !e.IsEvent() && strings.Contains(e.Text+strings.ToLower(e.HTTP.Path), "job_templates") && (e.HTTP.Status >= 400 || strings.Contains(e.Text, "status 40"))
-}
-
-// askerChanged is the last rollout of who asks, before it first asked in vain; nil where there is none.
-func askerChanged(c *correlator.Case, asked *correlator.Event) (rollout *correlator.Event) {
-	c.EachEvent(semconv.EventDeploy, asked.At-int64(changed), asked.At, func(e *correlator.Event) {
-		if correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)) == asked.Party() {
-			rollout = e
-		}
-	})
-	return rollout
 }

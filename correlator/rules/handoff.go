@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -79,6 +80,15 @@ func notTaken(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if says == nil || idle {
 		return nil // nobody was there to take it, or it waits for nothing: it was lost between
 	}
+	if rollout := rolledOutBefore(c, semconv.LayerWorkflow, last.At); rollout != nil && unasked(says) {
+		return []correlator.Evidence{{
+			Rule: "deploy.no_worker", Layer: semconv.LayerDeploy, Mechanism: "no_worker", Weight: correlator.Telling, Directness: correlator.Itself, Onset: rollout.At,
+			Records:    append([]*correlator.Event{rollout, last.Event, says}, t.Cites...),
+			Summary:    "since the rollout of " + what(rollout) + " nobody takes from the queue, and workers are alive" + quote(says),
+			NextCheck:  "which queue the workers of that rollout ask, beside the one that is written to",
+			SafeAction: "roll it back, or correct the queue's name; what waits is kept",
+		}}
+	}
 	return []correlator.Evidence{{
 		Rule: "workflow.not_taken", Layer: semconv.LayerWorkflow, Weight: correlator.Generic, Directness: correlator.Caller, Onset: last.At,
 		Records: append([]*correlator.Event{last.Event, says}, t.Cites...), Summary: "what was published at " + correlator.Time(last.At).Milli() + " was taken by no workflow, and workers are alive" + quote(says),
@@ -88,11 +98,11 @@ func notTaken(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 // leftAlone is the word of who watches a queue that nobody takes from it, while those who should have run: they are heard of at a later
 // time, and not as they begin or end.
 func leftAlone(c *correlator.Case, t *correlator.Trouble, since int64) (says *correlator.Event) {
-	for _, e := range c.Beside(t, telling) {
-		if e.At >= since && holds(e.Text, unattended) {
+	c.Each(since, c.Now, func(e *correlator.Event) { // it has not been taken up to now
+		if !e.IsEvent() && unasked(e) && (e.Allocation == "" || e.Allocation == c.ID) {
 			says = e
 		}
-	}
+	})
 	if says == nil {
 		return nil
 	}
@@ -102,6 +112,24 @@ func leftAlone(c *correlator.Case, t *correlator.Trouble, since int64) (says *co
 		return nil
 	}
 	return says
+}
+
+// unasked says whether a record tells that nobody takes from a queue.
+func unasked(e *correlator.Event) bool {
+	return holds(e.Text, unattended) || strings.Contains(e.Text, "_consumers{") && noConsumers.MatchString(e.Text)
+}
+
+// noConsumers finds a gauge of a queue's consumers that stands at nought (RabbitMQ's and Prometheus' exporters).
+var noConsumers = regexp.MustCompile(`_consumers\{[^}]*\} 0\b`)
+
+// rolledOutBefore is the last rollout of a layer's component before a time, nil where none was lately.
+func rolledOutBefore(c *correlator.Case, layer string, at int64) (rollout *correlator.Event) {
+	c.EachEvent(semconv.EventDeploy, at-int64(changed), at, func(e *correlator.Event) {
+		if correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)) == layer {
+			rollout = e
+		}
+	})
+	return rollout
 }
 
 // awaited are the words of a caller that was connected, had sent its request, and waited for the answer (Python, Java,

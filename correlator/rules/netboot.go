@@ -97,8 +97,8 @@ func noOffer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 
 // Spanning tree's states of a port by which nothing passes, and the one in which all does (IEEE 802.1D; Cisco's, Arista's and Linux's words).
 var (
-	portWaits    = []string{"moving from blocking to listening", "moving from listening to learning", "to listening", "entered listening state", "entered learning state", "entered blocking state", "to learning"}
-	portForwards = []string{"to forwarding", "entered forwarding state"}
+	portWaits    = []string{"moving from blocking to listening", "moving from listening to learning", "to listening", "entered listening state", "entered learning state", "entered blocking state", "to learning", "-> listening", "-> learning", "-> blocking"}
+	portForwards = []string{"to forwarding", "entered forwarding state", "-> forwarding"}
 )
 
 // portDelay needs the machine's own word that it hears no offer of an address, and a switch that tells of a port which does not forward

@@ -36,7 +36,7 @@ var unusable = needles.Of(
 // givenUp are the words of somebody whose patience with others was over: a consequence.
 var givenUp = needles.Of(
 	"timed out waiting", "timeout waiting", "waiting for", "not claimed", "no result", "retries exhausted", "max retries", "maximum retry", "gave up", "giving up", "aborting", "deadline of", "deadline exceeded",
-	"within the deadline", "in time", "did not become", "did not report", "not ready after", "has not", "no heartbeat", "lease expired", "took too long", "still ", "exceeded its", "retrying", "will retry",
+	"within the deadline", "in time", "did not become", "never ", "did not report", "not ready after", "has not", "no heartbeat", "lease expired", "took too long", "still ", "exceeded its", "retrying", "will retry",
 	"httpclient.timeout", "client.timeout", "timeoutexception", "timeouterror", "readtimeout", "requeuing", "reconciler error", "marking node failed", "is not available", "not available", "is not accessible", "no agent has connected", "placement failure", "ttl expired", "allocation stuck", "stuck in ", "not making progress", "no progress",
 	"not registered within", "waiting for node", "not called back", "did not call back", "moved to provision state", "marking node failed", "alarm ", "no workflow started",
 )
