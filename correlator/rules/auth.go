@@ -67,6 +67,9 @@ var callersOwn = []string{"idempotency_key_reuse", "idempotency key", "idempoten
 // callersFault are the statuses of an API for what the caller sends: its form, or a precondition of its own (RFC 9110, 15.5; RFC 6585, 3).
 var callersFault = []int{http.StatusBadRequest, http.StatusPreconditionFailed, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusPreconditionRequired}
 
+// callersStatus are those statuses as a text holds them.
+var callersStatus = []string{"400", "412", "415", "422", "428"}
+
 // badRequest finds those statuses as programs word them.
 var badRequest = regexp.MustCompile(`--> 400 |\b400 bad[ _]request|unexpected response - 400|\bstatus(?: code)?[:= ]+4(?:00|12|15|22|28)\b|\b412[ :]+precondition|\b415[ :]+unsupported|\b422[ :]+unprocessable|\b428[ :]+precondition`)
 
@@ -74,7 +77,7 @@ var badRequest = regexp.MustCompile(`--> 400 |\b400 bad[ _]request|unexpected re
 func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller}
 	for _, e := range c.Failures(t) {
-		if slices.Contains(callersFault, e.HTTP.Status) || e.HTTP.Status == 0 && strings.Contains(e.Text, "4") && badRequest.MatchString(e.Text) {
+		if slices.Contains(callersFault, e.HTTP.Status) || e.HTTP.Status == 0 && holds(e.Text, callersStatus) && badRequest.MatchString(e.Text) {
 			ev.Records = append(ev.Records, e)
 		}
 	}
@@ -89,7 +92,7 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	byCaller := false // it is the user's own program that works for the step that failed
 	if t.Kind == correlator.WorkflowTrouble || t.Kind == correlator.StateTrouble {
 		for _, e := range c.Events {
-			if e.At >= t.From && e.At <= t.At && e.Layer == semconv.LayerClient && badRequest.MatchString(e.Text) {
+			if e.At >= t.From && e.At <= t.At && e.Layer == semconv.LayerClient && holds(e.Text, callersStatus) && badRequest.MatchString(e.Text) {
 				byCaller = true
 				ev.Records = append(ev.Records, e)
 			}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -44,10 +45,13 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	}
 	ways := map[string]*way{}
 	var order []string
-	c.Each(t.From-recently, t.At+recently, func(e *correlator.Event) {
+	for _, e := range probes(c) {
+		if e.At < t.From-recently || e.At > t.At+recently {
+			continue
+		}
 		own := c.Own(e, t) || c.Mentions(e.Attr(semconv.ServerAddress))
-		if e.IsEvent() || e.Party() != semconv.LayerNetwork && e.Layer != semconv.LayerNetwork || !own && (e.Node != "" || !correlator.EveryReaderHas(e)) {
-			return
+		if !own && (e.Node != "" || !correlator.EveryReaderHas(e)) {
+			continue
 		}
 		key := ""
 		for part := range strings.SplitSeq(e.Text, ";") {
@@ -76,7 +80,7 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 				w.came = append(w.came, e)
 			}
 		}
-	})
+	}
 	for _, key := range order {
 		w := ways[key]
 		if w.least == 0 || w.most == 0 || w.most >= w.least || !w.own && !brokeOff(c, t) {
@@ -90,6 +94,20 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		return []correlator.Evidence{ev}
 	}
 	return nil
+}
+
+// probes are, in order of time, the plain records of a case that tell of a network and of a size.
+func probes(c *correlator.Case) []*correlator.Event {
+	type key struct{}
+	return c.Memo(key{}, func() any {
+		var out []*correlator.Event
+		c.Each(math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
+			if !e.IsEvent() && (e.Layer == semconv.LayerNetwork || e.Party() == semconv.LayerNetwork) && probedSize.MatchString(e.Text) {
+				out = append(out, e)
+			}
+		})
+		return out
+	}).([]*correlator.Event)
 }
 
 // brokeOff says whether something that the step transferred stood still or broke off.

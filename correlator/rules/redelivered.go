@@ -31,16 +31,13 @@ func receivedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 	}
 	received := map[string][]*correlator.Event{}
 	var found []*correlator.Event
-	for _, e := range c.Events {
-		if e.IsEvent() || e.Layer != semconv.LayerWorkflow || e.At < t.From-moment || e.At > t.At {
+	for _, r := range receptions(c) {
+		e := r.by
+		if e.At < t.From-moment || e.At > t.At {
 			continue
 		}
-		m := receivedWords.FindStringSubmatch(e.Text)
-		if m == nil {
-			continue
-		}
-		received[m[1]] = append(received[m[1]], e)
-		list := received[m[1]]
+		received[r.task] = append(received[r.task], e)
+		list := received[r.task]
 		if len(list) > 1 && e.At-list[0].At >= apart && len(list) > len(found) {
 			found = list
 		}
@@ -52,4 +49,27 @@ func receivedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 		Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: found[1].At, Records: found[:min(len(found), ownWords)],
 		Summary: "workers received one and the same task again, " + time.Duration(found[1].At-found[0].At).Round(time.Minute).String() + " after the first time" + quote(found[1]),
 	}}
+}
+
+// reception is a worker's word that it received a task.
+type reception struct {
+	task string
+	by   *correlator.Event
+}
+
+// receptions are those of a case, in its order.
+func receptions(c *correlator.Case) []reception {
+	type key struct{}
+	return c.Memo(key{}, func() any {
+		var out []reception
+		for _, e := range c.Events {
+			if e.IsEvent() || e.Layer != semconv.LayerWorkflow || !holds(e.Text, []string{"received", "picked up", "started", "redelivered"}) {
+				continue
+			}
+			if m := receivedWords.FindStringSubmatch(e.Text); m != nil {
+				out = append(out, reception{m[1], e})
+			}
+		}
+		return out
+	}).([]reception)
 }
