@@ -105,7 +105,8 @@ func (j *judgement) byHand(t *Trouble) *Event {
 		return nil
 	}
 	for _, e := range j.c.Lifecycle.ManualActions {
-		if e.At >= t.From-skew && e.At <= t.At && (e.Node == "" || e.Node == t.Node) {
+		ordered := e.At <= t.Attempt.From() && e.Attr(semconv.Action) != "" && strings.Contains(t.Attempt.Type, e.Attr(semconv.Action)) // the task is what it asked for
+		if e.At >= t.From-skew && e.At <= t.At && (e.Node == "" || e.Node == t.Node) && !ordered {
 			return e
 		}
 	}

@@ -69,7 +69,7 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 				t.At = max(t.At, end.Observed)
 			}
 			requests = append(requests, t)
-		case !terminal(state) || state == semconv.Active && (c.failuresAround(end.At) > 1 || answered.MatchString(end.Text) || end.At-k.failed[0].At >= persistsFor && !repeated(k.failed)): // whoever has what he asked for complains of his own affairs
+		case !terminal(state) || state == semconv.Active && (c.failuresAround(end.At) > 1 || answered.MatchString(end.Text) || waitedInVain.MatchString(end.Text) || end.At-k.failed[0].At >= persistsFor && !repeated(k.failed)): // whoever has what he asked for complains of his own affairs
 			t.From, t.Complaint = c.Events[0].At, true // it may be about anything that went before
 			if late := end.Observed - end.At; late > misdated && late <= misdatedAtMost {
 				t.At = end.Observed // his clock is behind: those who answered him tell of another hour
@@ -123,6 +123,9 @@ func tellsOfRequest(e *Event) bool {
 
 // answered finds the status of a server's failure as clients word it: it is no affair of the client's own.
 var answered = regexp.MustCompile(`\b50[0234][ :]+(?:internal server error|bad gateway|service unavailable|gateway time-?out)|\b(?:status|code|error|http)[ :=]+50[0234]\b`)
+
+// waitedInVain finds that a client tells for how many minutes, or longer, what it asked for was not acknowledged or answered.
+var waitedInVain = regexp.MustCompile(`\bnot (?:acknowledged|answered|accepted|confirmed)\b.*\bafter \d+ ?(?:m|h)`)
 
 // isUserCall says whether a record tells of a request made by a client, by the one who made it. The
 // lines of proxies and services on its way are evidence, not trouble of their own.

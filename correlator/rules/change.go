@@ -29,7 +29,7 @@ const changed = 3 * time.Hour
 // misfits are the words of something that does not fit: another name, form, version or place than the one that is asked for.
 var misfits = needles.Of(
 	"not found", "failed to find", "no matches for", "no such", "does not exist", "doesn't exist", "unknown", "unsupported", "not supported", "unrecognized", "unrecognised", "undefined", "unexpected",
-	"missing", "mismatch", "incompatible", "deprecated", "no longer", "invalid", "cannot find", "could not find", "required", "not allowed", "schema", "malformed", "wrong", "failed to decode", "failed to parse", "deserializ", "unmarshal",
+	"missing", "not installed", "mismatch", "incompatible", "deprecated", "no longer", "invalid", "cannot find", "could not find", "required", "not allowed", "schema", "malformed", "wrong", "failed to decode", "failed to parse", "deserializ", "unmarshal",
 	"expected", "version", "checksum", "failed to verify", "does not match", "digest",
 )
 
@@ -195,6 +195,10 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 			out = append(out, e) // what was rolled out asks for more than it is given
 			continue
 		}
+		if len(name) > 3 && strings.EqualFold(e.Service, name) && c.Own(e, t) && e.Failed() && turnedAway.Any(e.Text) {
+			out = append(out, e) // what was rolled out refuses what it is asked
+			continue
+		}
 		if !misfits.Any(strings.ReplaceAll(e.Text, "unknown error", "")) || wrapper(e) {
 			continue
 		}
@@ -202,6 +206,7 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 			continue
 		}
 		image := layer == semconv.LayerNode && e.Party() == semconv.LayerNodeAgent // what a machine's image brings, too
+		image = image || strings.Contains(name, "image") && c.Own(e, t) && (e.Party() == semconv.LayerNode || e.Party() == semconv.LayerNodeAgent)
 		if layer != "" && (e.Party() == layer || image || callee(c, e) == layer || t.Owes == layer) || len(name) > 3 && strings.Contains(e.Text+" "+strings.ToLower(e.Service), name) {
 			out = append(out, e)
 		}
@@ -217,6 +222,9 @@ func ofOldVersion(e *correlator.Event) bool {
 
 // turnsAway are the words of who gives a caller less than it asks for.
 var turnsAway = needles.Of("rejected", "throttl", "too many requests", "queue-full", "rate limit", "overload", "slow down")
+
+// turnedAway are the words of who refuses a caller.
+var turnedAway = needles.Of("denied", "refused", "rejected", "forbidden", "not permitted")
 
 // missesNew says whether a record misses a thing that bears in its name the version that a rollout brought.
 func missesNew(e, rollout *correlator.Event) bool {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/record"
@@ -36,6 +37,9 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		}
 		if e.HTTP.Status >= 400 && e.HTTP.Status < 500 {
 			continue // the caller's mistake, or a refusal: other rules read those
+		}
+		if e.HTTP.Status == 0 && e.Severity < 17 && strings.HasSuffix(e.Text, "not found") {
+			continue // the same, in words
 		}
 		if e.HTTP.Status == 0 && unusable.Any(e.Text) && callee(c, e) == "" && e.Layer != semconv.LayerIngress {
 			return nil // it tells of somebody whom it does not name

@@ -25,6 +25,9 @@ func pathMTU() []correlator.Rule {
 // probedSize finds the size of a probe's packets, as ping and its kin write it.
 var probedSize = regexp.MustCompile(`(?:\bsize[= ]|\bsizes? |-s |\bpayload[= ]|\bpacketsize[= ]|\bbytes=|\bat |\bdf )\s*(\d{3,5})\b`)
 
+// bySize finds what became of packets of one size, where a probe tells of several in a row: "64b loss 0% 8972b(df) loss 100%".
+var bySize = regexp.MustCompile(` (\d{2,5})b(?:\(df\))? loss (\d+)%`)
+
 // What a probe says of packets that all came, or of which none did.
 var (
 	cameWords = regexp.MustCompile(`\b0(?:\.0)?% (?:packet )?loss|\bloss[=: ]+0(?:\.0)?%|\bok\b|\bpass(?:es|ed)?\b`)
@@ -49,12 +52,13 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		if e.At < t.From-recently || e.At > t.At+recently {
 			continue
 		}
-		own := c.Own(e, t) || c.Mentions(e.Attr(semconv.ServerAddress))
-		if !own && (e.Node != "" || !correlator.EveryReaderHas(e)) {
+		asked := c.Mentions(e.Attr(semconv.ServerAddress))
+		own := c.Own(e, t) || asked
+		if !own && e.Node != "" || !asked && !correlator.EveryReaderHas(e) {
 			continue
 		}
 		key := ""
-		for part := range strings.SplitSeq(e.Text, ";") {
+		for part := range strings.SplitSeq(bySize.ReplaceAllString(e.Text, "; size=$1 loss $2%"), ";") {
 			m := probedSize.FindStringSubmatchIndex(part)
 			if m == nil {
 				continue
@@ -102,7 +106,7 @@ func probes(c *correlator.Case) []*correlator.Event {
 	return c.Memo(key{}, func() any {
 		var out []*correlator.Event
 		c.Each(math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
-			if !e.IsEvent() && (e.Layer == semconv.LayerNetwork || e.Party() == semconv.LayerNetwork) && probedSize.MatchString(e.Text) {
+			if !e.IsEvent() && (e.Layer == semconv.LayerNetwork || e.Party() == semconv.LayerNetwork) && (probedSize.MatchString(e.Text) || bySize.MatchString(e.Text)) {
 				out = append(out, e)
 			}
 		})

@@ -118,12 +118,40 @@ func handsOutNothing(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 	if len(q.after) < 2 || !asked || len(asFormer(c, t, q)) > 0 {
 		return nil
 	}
+	if none := wantsNothing(c, t, q); len(none) > 0 {
+		return []correlator.Evidence{{
+			Rule: "node_agent.takes_nothing", Layer: semconv.LayerNodeAgent, Mechanism: "stuck", Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: t.From,
+			Records: append(none, t.Cites...), Summary: "the agent of " + t.Node + " asks for work and has no room for any" + quote(none[0]),
+			NextCheck: "what holds the agent's slots", SafeAction: "restart the agent; do not reimage",
+		}}
+	}
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Caller, Onset: t.From,
 		Records: append(append([]*correlator.Event(nil), q.after...), t.Cites...),
 		Summary: "the agent of " + t.Node + " went on asking for work and was told that there is none, while a task was queued for it",
 	}}
 }
+
+// wantsNothing are the questions of an agent which says with each that it has no room for work, while no task of its machine is told to be under way.
+func wantsNothing(c *correlator.Case, t *correlator.Trouble, q askedFor) (out []*correlator.Event) {
+	for _, a := range c.Lifecycle.Tasks {
+		if a.Node == t.Node && a.Taken != nil && a.Taken.At < t.At && (a.Over == nil || a.Over.At > t.From) {
+			return nil // it works on another one
+		}
+	}
+	for _, e := range q.after {
+		if holds(e.Text+" "+strings.ToLower(e.HTTP.Path), noRoom) {
+			out = append(out, e)
+		}
+	}
+	if len(out) < len(q.after) {
+		return nil
+	}
+	return out
+}
+
+// noRoom are the words of a question for work by who can take none.
+var noRoom = []string{"capacity=0", "slots=0", "free=0", "max=0", "limit=0"}
 
 // asFormer are the questions for work under another node instance than the task's, which did not come to life since: there is nothing to
 // be had for that one.

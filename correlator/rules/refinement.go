@@ -28,7 +28,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if born := bornBroken(c, crashed(told, ev)); born.Mechanism == "broken" {
 			return []correlator.Evidence{born}
 		}
-		if slices.ContainsFunc(told.all(), stoppedByItself) {
+		if slices.ContainsFunc(told.all(), stoppedByItself) && !slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "deploy.prerequisite" && e.Party() == semconv.LayerWorkflow }) {
 			ev.Rule, ev.Layer, ev.Mechanism = "workflow.no_worker", semconv.LayerWorkflow, "no_worker"
 		}
 		ev = stoppedInPlace(c, t, ev)
@@ -72,6 +72,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !holds(e.Text, tooLate) && !brokenOff.Any(e.Text) }) {
 			return nil // what was fetched broke off on the way
 		}
+		if brokeOffFetching(c, t, ev.Records) {
+			return nil
+		}
 		ev.Mechanism = s.Mechanism
 		ev = ofNewImage(c, ev)
 	case "node.boot":
@@ -88,8 +91,12 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || tooBusy(c, told, ev.Records) {
 			return nil
 		}
+	case "network.loss":
+		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !ofOneMachine(c, e) }) {
+			return nil // its neighbours are reached: the machine may be silent as well as its last link
+		}
 	case "deploy.dns":
-		ev = ofOwnProxy(ev)
+		ev = ofOwnProxy(ofNameServers(c, t, ev))
 	case "deploy.secret":
 		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "cert.not_issued" }) {
 			return nil // it would hold what is not issued
@@ -141,6 +148,43 @@ func tooBusy(c *correlator.Case, told *words, dials []*correlator.Event) bool {
 	})
 }
 
+// ofOneMachine says whether a probe tells that it reaches a machine's neighbours, and not the machine, which is the allocation's.
+func ofOneMachine(c *correlator.Case, e *correlator.Event) bool {
+	return e.IsEvent() || e.Party() == semconv.LayerNetwork && (strings.Contains(e.Text, " 0% loss") || strings.Contains(e.Text, "loss 0%")) &&
+		slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return correlator.Names(e, node) })
+}
+
+// ofNameServers hands a name that does not resolve over to the network, where its own probes or servers complain of that very name.
+func ofNameServers(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
+	names := map[string]bool{}
+	for _, e := range ev.Records {
+		for _, name := range append(hostNames.FindAllString(e.Text, 8), strings.ToLower(e.Attr(semconv.ServerAddress))) {
+			names[name] = strings.Count(name, ".") > 1
+		}
+	}
+	var told []*correlator.Event
+	for _, e := range c.Beside(t, telling) {
+		if e.Party() != semconv.LayerNetwork || !e.Failed() || holds(e.Text, ofServices) {
+			continue
+		}
+		if names[strings.ToLower(e.Attr(semconv.ServerAddress))] || slices.ContainsFunc(hostNames.FindAllString(e.Text, 8), func(name string) bool { return names[name] }) {
+			told = append(told, e)
+		}
+	}
+	if len(told) == 0 {
+		return ev
+	}
+	ev.Rule, ev.Layer, ev.Mechanism, ev.Weight, ev.Directness, ev.Onset = "network.dns", semconv.LayerNetwork, "dns", correlator.Specific, correlator.Itself, min(ev.Onset, told[0].At)
+	ev.Records = append(told[:min(len(told), ownWords)], ev.Records...)
+	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+	ev.Summary = "the network's own word of a name that does not resolve" + quote(told[0])
+	ev.NextCheck, ev.SafeAction = "what the name servers hold of that name, and who wrote it last", "restore the record; its users need nothing"
+	return ev
+}
+
+// hostNames find the names of hosts in a text, of three labels or more.
+var hostNames = regexp.MustCompile(`[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+){2,}`)
+
 // ofOwnProxy makes a name that does not resolve the client's own matter where it is the proxy's that its environment tells it to use.
 func ofOwnProxy(ev correlator.Evidence) correlator.Evidence {
 	if slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !holds(e.Text, ownProxy) }) {
@@ -162,6 +206,16 @@ func brokenPull(c *correlator.Case, t *correlator.Trouble, records []*correlator
 	}
 	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
 		return strings.Contains(e.Text, "pull") && (brokenOff.Any(e.Text) || strings.HasSuffix(e.Text, ": eof") || holds(e.Text, []string{"tls handshake timeout", "i/o timeout", "deadline exceeded"}))
+	})
+}
+
+// brokeOffFetching says whether who fetched an image tells that it broke off on the way, where the provider says no more than that it did not come.
+func brokeOffFetching(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	if slices.ContainsFunc(records, func(e *correlator.Event) bool { return !strings.Contains(e.Text, "download") }) {
+		return false
+	}
+	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
+		return (e.Party() == semconv.LayerNodeAgent || e.Party() == semconv.LayerNode) && strings.Contains(e.Text, "download") && (holds(e.Text, tooLate) || brokenOff.Any(e.Text))
 	})
 }
 
@@ -314,7 +368,7 @@ func unseen(c *correlator.Case, t *correlator.Trouble, records []*correlator.Eve
 func ofOwnStorage(ev correlator.Evidence) correlator.Evidence {
 	party := ev.Records[0].Party()
 	if party != semconv.LayerProvider || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
-		return e.Party() != party || e.Node != "" || strings.Contains(e.Text, "fatal: [")
+		return e.Party() != party && !e.IsEvent() || e.Node != "" || strings.Contains(e.Text, "fatal: [")
 	}) {
 		return ev
 	}

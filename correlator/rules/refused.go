@@ -22,7 +22,7 @@ func refused() []correlator.Rule {
 			ev := correlator.Evidence{Weight: correlator.Generic, Directness: correlator.Caller, Certain: true}
 			for _, e := range c.Failures(t) {
 				// A proxy that was refused by its back end is the ingress rules' matter.
-				if turnedDown(e) && e.Layer != semconv.LayerIngress && named(e) == nil {
+				if turnedDown(e) && e.Layer != semconv.LayerIngress && named(e) == nil && !holds(e.Text, ofProxiesAnswer) {
 					ev.Records = append(ev.Records, e)
 				}
 			}
@@ -101,6 +101,9 @@ func othersDial(c *correlator.Case, refused []*correlator.Event) bool {
 
 // dialRefused are the words of a dial that nobody listened to (errno ECONNREFUSED, WSAECONNREFUSED, kubectl, semantic conventions).
 var dialRefused = []string{"connection refused", "connection_refused", "econnrefused", "actively refused it", "errno 111", " was refused - did you specify"}
+
+// ofProxiesAnswer are the words of a proxy that its caller repeats: the dial was the proxy's (Envoy).
+var ofProxiesAnswer = []string{"upstream connect error", "delayed connect error"}
 
 // turnedDown says whether a record tells of such a dial.
 func turnedDown(e *correlator.Event) bool { return on(e, themeDialRefused) }

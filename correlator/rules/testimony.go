@@ -139,6 +139,9 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		if sig := hinted(e); sig != nil && sig.ID == "node.memory" && slices.ContainsFunc(said, func(o statement) bool { return ofOwnLimit(o.event) }) {
 			continue // a process came to its own limit
 		}
+		if s.party == semconv.LayerNetwork && s.about == "" && ofOneMachine(c, e) {
+			continue
+		}
 		if s.party == semconv.LayerNetwork && s.about == "" && e.Severity < 17 && holds(e.Text, measured) && !onItsWay(c, t, e) {
 			continue // what ails somewhere in a network is not on this way by that
 		}
