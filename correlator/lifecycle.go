@@ -359,12 +359,13 @@ func (l *Lifecycle) endedBadly() bool {
 
 // saysEnd says whether a plain record tells, in its own words, that a user ended it.
 func saysEnd(e *Event) bool {
-	if e.IsEvent() || e.Own(identity.Allocation) == "" {
+	cancel := strings.Contains(e.Text, "cancel") // asked first: hardly any record holds it
+	if e.IsEvent() || !cancel && e.Layer != semconv.LayerClient && e.Attr(semconv.ActorType) != "user" || e.Own(identity.Allocation) == "" {
 		return false
 	}
 	return (e.Layer == semconv.LayerClient || e.Attr(semconv.ActorType) == "user") && (holdsAny(e.Text, "interrupt received", "this will cancel", "--cancel", "keyboardinterrupt", "^c") ||
 		!e.Failed() && holdsAny(e.Text, "cancelling ", "canceling ") && !holdsAny(e.Text, "due to", "because", "timeout", "timed out", "deadline", "error")) ||
-		holdsAny(e.Text, "cancel") && holdsAny(e.Text, "canceled by user", "cancelled by user", "canceled by the user", "cancelled by the user", "canceled on user request", "cancelled on user request")
+		cancel && holdsAny(e.Text, "canceled by user", "cancelled by user", "canceled by the user", "cancelled by the user", "canceled on user request", "cancelled on user request")
 }
 
 // terminal says whether an allocation in this state owes nothing any more.

@@ -142,13 +142,7 @@ func afterIt(t *correlator.Trouble, e *correlator.Event) bool {
 // telling says whether a record is looked at beside a trouble: it tells of a failure, names a cause, or holds a word that some rule
 // reads.
 func telling(e *correlator.Event) bool {
-	if carriesTelemetry(e) {
-		return false
-	}
-	if e.Failed() || hinted(e) != nil {
-		return true
-	}
-	return on(e, themeRead)
+	return (e.Failed() || hinted(e) != nil || on(e, themeRead)) && !carriesTelemetry(e)
 }
 
 // carriesTelemetry says whether a record is of a program that carries what others tell: no order leads over it.

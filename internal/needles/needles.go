@@ -10,9 +10,10 @@ import (
 // Set is a number of words, each with its owner. Words are found by their first four bytes: hundreds of them are looked for in
 // every line that tells of a failure, and asking for one after the other costs more than all else that the judge does.
 type Set struct {
-	byHead map[uint32][]needle
-	heads  [1 << 10]uint64 // a bit by hash of a head: most places of a text begin no word
-	short  []needle        // words of fewer bytes than a head
+	heads   [1 << 10]uint64 // a bit by hash of a head: most places of a text begin no word
+	buckets [][]needle      // by a part of that hash
+	words   int             // in the buckets
+	short   []needle        // words of fewer bytes than a head
 }
 
 const headBytes = 4
@@ -28,13 +29,29 @@ func (n *Set) Add(word string, owner int) {
 		n.short = append(n.short, needle{word, owner})
 		return
 	}
-	if n.byHead == nil {
-		n.byHead = map[uint32][]needle{}
+	if n.words++; n.words > len(n.buckets) {
+		n.grow()
 	}
-	head := binary.LittleEndian.Uint32([]byte(word))
-	n.byHead[head] = append(n.byHead[head], needle{word, owner})
-	at := hashOf(head)
+	n.file(needle{word, owner})
+	at := hashOf(binary.LittleEndian.Uint32([]byte(word)))
 	n.heads[at>>6] |= 1 << (at & 63)
+}
+
+// file puts a word into its bucket.
+func (n *Set) file(w needle) {
+	i := int(hashOf(binary.LittleEndian.Uint32([]byte(w.word)))) & (len(n.buckets) - 1)
+	n.buckets[i] = append(n.buckets[i], w)
+}
+
+// grow doubles the buckets: there are a power of two of them, and as many as words at least.
+func (n *Set) grow() {
+	before := n.buckets
+	n.buckets = make([][]needle, max(16, 2*len(before)))
+	for _, list := range before {
+		for _, w := range list {
+			n.file(w)
+		}
+	}
 }
 
 // hashOf spreads heads over the bits (Knuth's multiplicative hash).
@@ -70,12 +87,13 @@ func (n *Set) In(text string, found func(owner int)) {
 		head := uint32(text[0])<<8 | uint32(text[1])<<16 | uint32(text[2])<<24
 		for i := headBytes - 1; i < len(text); i++ {
 			head = head>>8 | uint32(text[i])<<24
-			if at := hashOf(head); n.heads[at>>6]&(1<<(at&63)) == 0 {
+			at := hashOf(head)
+			if n.heads[at>>6]&(1<<(at&63)) == 0 {
 				continue
 			}
 			begin := i - headBytes + 1
-			for _, w := range n.byHead[head] {
-				if strings.HasPrefix(text[begin:], w.word) {
+			for _, w := range n.buckets[int(at)&(len(n.buckets)-1)] {
+				if text[begin] == w.word[0] && strings.HasPrefix(text[begin:], w.word) {
 					found(w.owner)
 				}
 			}
