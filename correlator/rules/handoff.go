@@ -75,7 +75,7 @@ func notTaken(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		idle = idle || !e.IsEvent() && holds(e.Text, idling)
 	})
 	if says == nil {
-		says = leftAlone(c, t, last.At)
+		says = leftAlone(c, last.At)
 	}
 	if says == nil || idle {
 		return nil // nobody was there to take it, or it waits for nothing: it was lost between
@@ -97,7 +97,7 @@ func notTaken(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 
 // leftAlone is the word of who watches a queue that nobody takes from it, while those who should have run: they are heard of at a later
 // time, and not as they begin or end.
-func leftAlone(c *correlator.Case, t *correlator.Trouble, since int64) (says *correlator.Event) {
+func leftAlone(c *correlator.Case, since int64) (says *correlator.Event) {
 	c.Each(since, c.Now, func(e *correlator.Event) { // it has not been taken up to now
 		if !e.IsEvent() && unasked(e) && (e.Allocation == "" || e.Allocation == c.ID) {
 			says = e

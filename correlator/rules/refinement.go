@@ -28,7 +28,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if born := bornBroken(c, crashed(told, ev)); born.Mechanism == "broken" {
 			return []correlator.Evidence{born}
 		}
-		if slices.ContainsFunc(told.all(), stoppedByItself) && !slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "deploy.prerequisite" && e.Party() == semconv.LayerWorkflow }) {
+		if slices.ContainsFunc(told.all(), stoppedByItself) && !slices.ContainsFunc(told.all(), func(e *correlator.Event) bool {
+			return hinted(e).ID == "deploy.prerequisite" && e.Party() == semconv.LayerWorkflow
+		}) {
 			ev.Rule, ev.Layer, ev.Mechanism = "workflow.no_worker", semconv.LayerWorkflow, "no_worker"
 		}
 		ev = stoppedInPlace(c, t, ev)
