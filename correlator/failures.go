@@ -226,7 +226,7 @@ func (c *Case) Beside(t *Trouble, telling func(*Event) bool) []*Event {
 	var out []*Event
 	from, to := t.From-besideTime, t.At+skew
 	for _, e := range c.telling[firstAt(c.telling, t.From-Throughout):firstAt(c.telling, to+1)] {
-		if c.near(e, t) && (e.At >= from || e.Node != "" && e.Layer == semconv.LayerNode && e.At >= t.From-bootBefore || c.saidAgain(e) > t.From || c.Lasts(e, t.From) || c.portLasts(e, t.From)) {
+		if c.near(e, t) && (e.At >= from || e.Node != "" && (e.Layer == semconv.LayerNode || e.Layer == semconv.LayerNodeAgent && t.NeverTaken()) && e.At >= t.From-bootBefore || c.saidAgain(e) > t.From || c.Lasts(e, t.From) || c.portLasts(e, t.From)) {
 			out = append(out, e)
 		}
 	}

@@ -58,6 +58,7 @@ var groups = []struct {
 	{signing, "refused"},
 	{redelivered, "at work, and sent again"},
 	{staleAddress, "not arrived: sent to where nobody is any more"},
+	{otherQueue, "sent to where nobody takes it"},
 	{orphan, "answered before it was done"},
 	{overdue, "accepted and not answered in time"},
 	{hop, "answered with a failure by one hop alone"},

@@ -78,7 +78,17 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil
 		}
 		ev.Mechanism = s.Mechanism
-		ev = ofNewImage(c, ev)
+		if ev = ofNewImage(c, ev); ev.Layer == semconv.LayerProvider && witness(ev.Records).Body != "" && !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !e.IsEvent() && !holds(e.Text, unpublished) }) {
+			ev.Rule, ev.Layer, ev.Mechanism, ev.Certain = "deploy.image", semconv.LayerDeploy, "image", false
+			ev.Summary = "the image that is asked for is not there, or is another one than was published" + quote(witness(ev.Records))
+			ev.NextCheck, ev.SafeAction = "what was published of that image, and its checksum", "publish the image and its checksum anew; the provider and the machine need nothing"
+		}
+	case "node.hang":
+		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.IsEvent() || !ofOtherProgram(e) }) && slices.ContainsFunc(told.all(), func(e *correlator.Event) bool {
+			return e.Party() == semconv.LayerNodeAgent && hinted(e).Mechanism == "stuck"
+		}) {
+			return nil // one of its programs waits, and the agent tells of a wait of its own
+		}
 	case "node.boot":
 		ev.Mechanism = s.Mechanism
 		ev = byRollout(c, ev, "image", "image", "template")
@@ -209,6 +219,18 @@ func brokenPull(c *correlator.Case, t *correlator.Trouble, records []*correlator
 	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
 		return strings.Contains(e.Text, "pull") && (brokenOff.Any(e.Text) || strings.HasSuffix(e.Text, ": eof") || holds(e.Text, []string{"tls handshake timeout", "i/o timeout", "deadline exceeded"}))
 	})
+}
+
+// unpublished are the words of a provider for an image that is not where it is told to be, or not what it is told to be (Ironic, Glance, HTTP).
+var unpublished = []string{"validation of image href", "http code 404", "404 not found", "failed to verify against checksum", "image checksum", "checksum does not match"}
+
+// hungTask finds the program of which a kernel tells that it waits (hung_task.c).
+var hungTask = regexp.MustCompile(`task ([\w.:/\[\]-]+?):\d+ blocked for more than`)
+
+// ofOtherProgram says whether a kernel tells of one program alone that waits, and neither of the machine's own threads nor of what is done for orders.
+func ofOtherProgram(e *correlator.Event) bool {
+	m := hungTask.FindStringSubmatch(e.Text)
+	return m != nil && !holds(m[1], []string{"agent", "kworker", "jbd2", "xfs", "ext4", "nvme", "md", "mount", "runc", "containerd", "docker", "qemu", "libvirt", "dd", "shred", "kswapd"})
 }
 
 // brokeOffFetching says whether who fetched an image tells that it broke off on the way, where the provider says no more than that it did not come.

@@ -81,13 +81,19 @@ func asksFormerAddress(c *correlator.Case, t *correlator.Trouble) []correlator.E
 // servesOthers is an answer that the back end itself tells it gave well to somebody else while a proxy asked for it in vain, nil where there is none.
 func servesOthers(c *correlator.Case, t *correlator.Trouble, first *correlator.Event) (well *correlator.Event) {
 	look := func(e *correlator.Event) {
-		if well == nil && e.At > first.At && e.Layer == semconv.LayerAPI && e.SpanKind != "client" && e.HTTP.Status >= 200 && e.HTTP.Status < 400 && e.Allocation != c.ID && correlator.EveryReaderHas(e) {
+		if well == nil && e.At > first.At && e.Layer == semconv.LayerAPI && e.SpanKind != "client" && e.HTTP.Status >= 200 && e.HTTP.Status < 400 && e.Allocation != c.ID && (correlator.EveryReaderHas(e) || closeTo(t, e)) {
 			well = e
 		}
 	}
-	c.Each(first.At, t.At, look)
-	c.EachOther(first.At, t.At, look)
+	c.Each(first.At, t.At+recently, look)
+	c.EachOther(first.At, t.At+recently, look)
 	return well
+}
+
+// closeTo says whether a record is so close to where a trouble begins or ends that every reader has a sample of its kind.
+func closeTo(t *correlator.Trouble, e *correlator.Event) bool {
+	near := func(at int64) bool { return e.At > at-recently && e.At < at+recently }
+	return near(t.From) || near(t.At)
 }
 
 // endedBefore is the last word, before a call failed, that an instance of the back end was ended or rolled out, nil where there is none.
