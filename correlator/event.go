@@ -36,6 +36,7 @@ type Event struct {
 	derived bool   // worked out of another record: it counts in no statistics
 	party   string // see Party
 	fails   bool   // see TellsOfFailure; worked out once, as rules ask again and again
+	ends    bool   // see saysEnd
 	place   int    // in the order that is being made
 	memo    any    // what the rules read out of the words, kept so that each record is read once
 }

@@ -187,7 +187,7 @@ func readLifecycle(events, audits []*Event) Lifecycle {
 		}
 	}
 	if l.Cancel == nil && l.endedBadly() {
-		if i := slices.IndexFunc(events, saysEnd); i >= 0 {
+		if i := slices.IndexFunc(events, func(e *Event) bool { return e.ends }); i >= 0 {
 			l.Cancel = events[i] // nobody wrote it down better
 		}
 	}

@@ -44,6 +44,7 @@ func (e *Event) read(p *profile.Profile) {
 	e.Text = textOf(e.Record)
 	e.Severity = p.Severity(e.Service, e.Body, e.Severity)
 	e.HTTP = exchangeOf(e.Record)
+	e.ends = saysEnd(e)
 }
 
 // ResolveAgain works out anew whose the event is, and with it its place in time, and says whether either is another now:

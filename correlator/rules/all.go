@@ -1,13 +1,18 @@
 package rules
 
 import (
+	"slices"
+	"sync"
+
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/needles"
 )
 
 // All lists every rule. The order decides nothing but the order of the list: what wins is the judge's
 // list of tie-breaks.
-func All() []correlator.Rule {
+func All() []correlator.Rule { return slices.Clone(all()) }
+
+var all = sync.OnceValue(func() []correlator.Rule {
 	var out []correlator.Rule
 	for _, g := range groups {
 		for _, r := range g.rules() {
@@ -21,7 +26,7 @@ func All() []correlator.Rule {
 		out[i] = withComplaint(out[i])
 	}
 	return out
-}
+})
 
 // Words are the words that make a record worth reading whatever its severity is, in lower case, sorted.
 func Words() []string {
