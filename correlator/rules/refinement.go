@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -166,106 +165,6 @@ func ofOneMachine(c *correlator.Case, e *correlator.Event) bool {
 		slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return correlator.Names(e, node) })
 }
 
-// ofNameServers hands a name that does not resolve over to the network, where its own probes or servers complain of that very name.
-func ofNameServers(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
-	names := map[string]bool{}
-	for _, e := range ev.Records {
-		for _, name := range append(hostNames.FindAllString(e.Text, 8), strings.ToLower(e.Attr(semconv.ServerAddress))) {
-			names[name] = strings.Count(name, ".") > 1
-		}
-	}
-	var told []*correlator.Event
-	for _, e := range c.Beside(t, telling) {
-		if e.Party() != semconv.LayerNetwork || !e.Failed() || holds(e.Text, ofServices) {
-			continue
-		}
-		if names[strings.ToLower(e.Attr(semconv.ServerAddress))] || slices.ContainsFunc(hostNames.FindAllString(e.Text, 8), func(name string) bool { return names[name] }) {
-			told = append(told, e)
-		}
-	}
-	if len(told) == 0 {
-		return ev
-	}
-	ev.Rule, ev.Layer, ev.Mechanism, ev.Weight, ev.Directness, ev.Onset = "network.dns", semconv.LayerNetwork, "dns", correlator.Specific, correlator.Itself, min(ev.Onset, told[0].At)
-	ev.Records = append(told[:min(len(told), ownWords)], ev.Records...)
-	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
-	ev.Summary = "the network's own word of a name that does not resolve" + quote(told[0])
-	ev.NextCheck, ev.SafeAction = "what the name servers hold of that name, and who wrote it last", "restore the record; its users need nothing"
-	return ev
-}
-
-// hostNames find the names of hosts in a text, of three labels or more.
-var hostNames = regexp.MustCompile(`[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+){2,}`)
-
-// ofOwnProxy makes a name that does not resolve the client's own matter where it is the proxy's that its environment tells it to use.
-func ofOwnProxy(ev correlator.Evidence) correlator.Evidence {
-	if slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !holds(e.Text, ownProxy) }) {
-		return ev
-	}
-	ev.Rule, ev.Layer, ev.Mechanism = "client.proxy", semconv.LayerClient, "request"
-	ev.Summary = "the proxy that the caller is told to use does not resolve" + quote(witness(ev.Records))
-	ev.NextCheck, ev.SafeAction = "the caller's proxy settings", "correct them; nothing reached the platform"
-	return ev
-}
-
-// ownProxy are the words of a client that goes by a proxy of its own (Go, Python, curl, Node.js).
-var ownProxy = []string{"proxyconnect", "proxyerror", "cannot connect to proxy", "err_proxy_connection_failed", "could not resolve proxy", "tunneling socket could not"}
-
-// brokenPull says whether an image that could not be pulled is told of with a connection that broke off: the image is there.
-func brokenPull(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
-	if slices.ContainsFunc(records, func(e *correlator.Event) bool { return !holds(e.Text, pullWords) }) {
-		return false
-	}
-	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
-		return strings.Contains(e.Text, "pull") && (brokenOff.Any(e.Text) || strings.HasSuffix(e.Text, ": eof") || holds(e.Text, []string{"tls handshake timeout", "i/o timeout", "deadline exceeded"}))
-	})
-}
-
-// unpublished are the words of a provider for an image that is not where it is told to be, or not what it is told to be (Ironic, Glance, HTTP).
-var unpublished = []string{"validation of image href", "http code 404", "404 not found", "failed to verify against checksum", "image checksum", "checksum does not match"}
-
-// hungTask finds the program of which a kernel tells that it waits (hung_task.c).
-var hungTask = regexp.MustCompile(`task ([\w.:/\[\]-]+?):\d+ blocked for more than`)
-
-// ofOtherProgram says whether a kernel tells of one program alone that waits, and neither of the machine's own threads nor of what is done for orders.
-func ofOtherProgram(e *correlator.Event) bool {
-	m := hungTask.FindStringSubmatch(e.Text)
-	return m != nil && !holds(m[1], []string{"agent", "kworker", "jbd2", "xfs", "ext4", "nvme", "md", "mount", "runc", "containerd", "docker", "qemu", "libvirt", "dd", "shred", "kswapd"})
-}
-
-// brokeOffFetching says whether who fetched an image tells that it broke off on the way, where the provider says no more than that it did not come.
-func brokeOffFetching(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
-	if slices.ContainsFunc(records, func(e *correlator.Event) bool { return !strings.Contains(e.Text, "download") }) {
-		return false
-	}
-	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
-		return (e.Party() == semconv.LayerNodeAgent || e.Party() == semconv.LayerNode) && strings.Contains(e.Text, "download") && (holds(e.Text, tooLate) || brokenOff.Any(e.Text))
-	})
-}
-
-// ofNewImage hands an image that is not what it should be over to the rollout that brought it, where the complaint names what that rolled out.
-func ofNewImage(c *correlator.Case, ev correlator.Evidence) correlator.Evidence {
-	of := byRollout(c, ev, "image", "image", "catalog", "template")
-	if of.Layer != semconv.LayerDeploy || !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return names(e.Text, of.Records[0]) }) {
-		return ev
-	}
-	return of
-}
-
-// names says whether a text holds what a rollout brought, by its version or by the name of what it configures.
-func names(text string, rollout *correlator.Event) bool {
-	for _, version := range []string{rollout.Attr(semconv.Version), rollout.To()} {
-		if len(version) > 2 && strings.ContainsAny(version, "0123456789") && strings.Contains(text, strings.ToLower(version)) {
-			return true
-		}
-	}
-	config := strings.ToLower(rollout.Attr(semconv.Config))
-	return len(config) >= longName && strings.ContainsAny(config, "0123456789") && strings.Contains(text, config)
-}
-
-// pullWords are those of a kubelet that could not pull an image, whatever the reason.
-var pullWords = []string{"imagepullbackoff", "errimagepull", "failed to pull image", "back-off pulling"}
-
 // ofRoom weighs what is said of a want of room: of a task that nobody claimed who waits for it says it in vain, and a scheduler that ran out of
 // hosts to try says less than the host that failed.
 func ofRoom(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) []correlator.Evidence {
@@ -399,22 +298,4 @@ func ofOwnStorage(ev correlator.Evidence) correlator.Evidence {
 	ev.Rule, ev.Layer, ev.Mechanism = party+".disk_full", party, "space"
 	ev.Summary = party + " has no room left" + quote(witness(ev.Records))
 	return ev
-}
-
-// victims find the process that a kernel killed, or the unit whose limit it came to (oom_kill.c).
-var victims = regexp.MustCompile(`killed process \d+ \(([\w.-]+)\)|task_memcg=/\S*?/([\w.-]+)\.service|task=([\w.-]+),`)
-
-// victim is the layer of the process that a kernel killed for its own limit, "" where it is none of the platform's.
-func victim(c *correlator.Case, e *correlator.Event) string {
-	for _, m := range victims.FindAllStringSubmatch(e.Text, 3) {
-		if l := correlator.LayerOfName(c.Profile, m[1]+m[2]+m[3]); l != "" {
-			return l
-		}
-	}
-	return ""
-}
-
-// ofOwnLimit says whether a kernel ended a process for the limit of its own control group (oom_kill.c, CONSTRAINT_MEMCG).
-func ofOwnLimit(e *correlator.Event) bool {
-	return holds(e.Text, []string{"constraint_memcg", "memory cgroup out of memory", "memory cgroup stats"})
 }

@@ -1,0 +1,55 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// ofNameServers hands a name that does not resolve over to the network, where its own probes or servers complain of that very name.
+func ofNameServers(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
+	names := map[string]bool{}
+	for _, e := range ev.Records {
+		for _, name := range append(hostNames.FindAllString(e.Text, 8), strings.ToLower(e.Attr(semconv.ServerAddress))) {
+			names[name] = strings.Count(name, ".") > 1
+		}
+	}
+	var told []*correlator.Event
+	for _, e := range c.Beside(t, telling) {
+		if e.Party() != semconv.LayerNetwork || !e.Failed() || holds(e.Text, ofServices) {
+			continue
+		}
+		if names[strings.ToLower(e.Attr(semconv.ServerAddress))] || slices.ContainsFunc(hostNames.FindAllString(e.Text, 8), func(name string) bool { return names[name] }) {
+			told = append(told, e)
+		}
+	}
+	if len(told) == 0 {
+		return ev
+	}
+	ev.Rule, ev.Layer, ev.Mechanism, ev.Weight, ev.Directness, ev.Onset = "network.dns", semconv.LayerNetwork, "dns", correlator.Specific, correlator.Itself, min(ev.Onset, told[0].At)
+	ev.Records = append(told[:min(len(told), ownWords)], ev.Records...)
+	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+	ev.Summary = "the network's own word of a name that does not resolve" + quote(told[0])
+	ev.NextCheck, ev.SafeAction = "what the name servers hold of that name, and who wrote it last", "restore the record; its users need nothing"
+	return ev
+}
+
+// hostNames find the names of hosts in a text, of three labels or more.
+var hostNames = regexp.MustCompile(`[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+){2,}`)
+
+// ofOwnProxy makes a name that does not resolve the client's own matter where it is the proxy's that its environment tells it to use.
+func ofOwnProxy(ev correlator.Evidence) correlator.Evidence {
+	if slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !holds(e.Text, ownProxy) }) {
+		return ev
+	}
+	ev.Rule, ev.Layer, ev.Mechanism = "client.proxy", semconv.LayerClient, "request"
+	ev.Summary = "the proxy that the caller is told to use does not resolve" + quote(witness(ev.Records))
+	ev.NextCheck, ev.SafeAction = "the caller's proxy settings", "correct them; nothing reached the platform"
+	return ev
+}
+
+// ownProxy are the words of a client that goes by a proxy of its own (Go, Python, curl, Node.js).
+var ownProxy = []string{"proxyconnect", "proxyerror", "cannot connect to proxy", "err_proxy_connection_failed", "could not resolve proxy", "tunneling socket could not"}

@@ -1,0 +1,34 @@
+package rules
+
+import (
+	"regexp"
+
+	"github.com/faultline-io/faultline/correlator"
+)
+
+// victims find the process that a kernel killed, or the unit whose limit it came to (oom_kill.c).
+var victims = regexp.MustCompile(`killed process \d+ \(([\w.-]+)\)|task_memcg=/\S*?/([\w.-]+)\.service|task=([\w.-]+),`)
+
+// victim is the layer of the process that a kernel killed for its own limit, "" where it is none of the platform's.
+func victim(c *correlator.Case, e *correlator.Event) string {
+	for _, m := range victims.FindAllStringSubmatch(e.Text, 3) {
+		if l := correlator.LayerOfName(c.Profile, m[1]+m[2]+m[3]); l != "" {
+			return l
+		}
+	}
+	return ""
+}
+
+// ofOwnLimit says whether a kernel ended a process for the limit of its own control group (oom_kill.c, CONSTRAINT_MEMCG).
+func ofOwnLimit(e *correlator.Event) bool {
+	return holds(e.Text, []string{"constraint_memcg", "memory cgroup out of memory", "memory cgroup stats"})
+}
+
+// hungTask finds the program of which a kernel tells that it waits (hung_task.c).
+var hungTask = regexp.MustCompile(`task ([\w.:/\[\]-]+?):\d+ blocked for more than`)
+
+// ofOtherProgram says whether a kernel tells of one program alone that waits, and neither of the machine's own threads nor of what is done for orders.
+func ofOtherProgram(e *correlator.Event) bool {
+	m := hungTask.FindStringSubmatch(e.Text)
+	return m != nil && !holds(m[1], []string{"agent", "kworker", "jbd2", "xfs", "ext4", "nvme", "md", "mount", "runc", "containerd", "docker", "qemu", "libvirt", "dd", "shred", "kswapd"})
+}
