@@ -368,7 +368,7 @@ func worksForOrders(e *Event) bool {
 }
 
 // notGiven are the words by which a warning (a Kubernetes event has no other severity) tells that something was asked for in vain.
-var notGiven = needles.Of("failed to ", "failed: ", "denied", "forbidden", "unable to ", "could not ", "cannot ", "can't ", "error: ", "refused", "rejected", "timed out", "no confirm", " fault: ", "not found")
+var notGiven = needles.Of("invalid_token", "401 unauthorized", "403 forbidden", "failed to ", "failed: ", "denied", "forbidden", "unable to ", "could not ", "cannot ", "can't ", "error: ", "refused", "rejected", "timed out", "no confirm", " fault: ", "not found")
 
 // pattern is a text without what differs from one time to the next: its numbers and identifiers.
 func pattern(text string) string {

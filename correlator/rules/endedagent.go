@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -32,12 +33,18 @@ func agentEnded(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 			if last == nil || e.At > last.At {
 				last = e
 			}
-			if s := hinted(e); s != nil && e.Failed() && (s.Mechanism == "exit" || s.Mechanism == "crash") && (end == nil || e.At > end.At) {
+			if s := hinted(e); s != nil && e.Failed() && (s.Mechanism == "exit" || s.Mechanism == "crash" || s.Mechanism == "panic") && (end == nil || e.At > end.At) {
 				end = e
 			}
 		})
 	}
 	host := c.LastOf(semconv.LayerNode, t.Node, t.From+1, t.At+int64(2*time.Minute))
+	if end != nil && strings.Contains(end.Text, "thread '") && !asksSince(c, t, end.At+moment) {
+		return []correlator.Evidence{{
+			Rule: "node_agent.thread_ended", Mechanism: "crash", Weight: correlator.Telling, Directness: correlator.Itself, Certain: last.At > end.At+moment, Onset: end.At,
+			Records: append([]*correlator.Event{end, last}, t.Cites...), Summary: "a thread of the agent of " + t.Node + " ended, and it has asked for no work since" + quote(end),
+		}}
+	}
 	if end == nil || last.At > end.At+int64(time.Minute) || last.At > end.At && !last.Failed() || host == nil || boots(host) {
 		return nil
 	}
@@ -45,4 +52,13 @@ func agentEnded(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 		Layer: semconv.LayerNodeAgent, Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: end.At, Records: append([]*correlator.Event{end, host}, t.Cites...),
 		Summary: "the agent of " + t.Node + " had ended, and its node is alive" + quote(end),
 	})}
+}
+
+// asksSince says whether a machine's agent has asked for work, or taken any, since a time.
+func asksSince(c *correlator.Case, t *correlator.Trouble, since int64) (asked bool) {
+	c.Each(since, t.At, func(e *correlator.Event) {
+		taken := e.Is(semconv.EventTaskState) && e.To() == semconv.Dispatched
+		asked = asked || (asksForWork(e) || taken) && (e.Node == t.Node || correlator.Names(e, t.Node))
+	})
+	return asked
 }

@@ -34,7 +34,10 @@ func refused() []correlator.Rule {
 			if slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return letOthersIn(c, e) }) {
 				return nil // somebody listens there
 			}
-			if own {
+			if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !holds(e.Text, ownProxy) }) {
+				ev.Rule, ev.Layer, ev.Mechanism = "client.proxy", semconv.LayerClient, "request"
+				ev.NextCheck, ev.SafeAction = "the caller's proxy settings", "correct them; nothing reached the platform"
+			} else if own {
 				ev.Rule, ev.Layer, ev.Mechanism = "client.config", semconv.LayerClient, "config" // he dialled his own machine
 				ev.NextCheck, ev.SafeAction = "which address the client is configured with", "correct the client's configuration; the platform was never asked"
 			}

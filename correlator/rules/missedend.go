@@ -1,0 +1,59 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// missedEnd finds platforms that go on waiting for a job of which its provider has told that it is done.
+func missedEnd() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "workflow.missed_end", Layer: semconv.LayerWorkflow, Mechanism: "stuck",
+		Looks:      "a job that its provider told is done, a platform that goes on waiting for it, and that is alive",
+		NextCheck:  "how the platform learns of a job's end: its polls, a web hook, a signal to the workflow",
+		SafeAction: "let the workflow ask again, or send it the signal; the provider and the machine need nothing",
+		Find:       waitsForDone,
+	}}
+}
+
+// doneWords are those of a provider for a job that came to its proper end.
+var doneWords = []string{"status=done", "status: done", "\"status\":\"done\"", "status=completed", "status=successful", "status: successful", "status=succeeded", "state=succeeded", "job completed successfully"}
+
+// waitsForDone needs the provider's own word of the very job, well before the step's time was over, and a later word of the platform about that job or
+// its run, by which it is still under way.
+func waitsForDone(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Kind != correlator.OverdueTrouble || t.Owes != semconv.LayerProvider || t.Cleared != 0 {
+		return nil
+	}
+	for _, j := range c.Lifecycle.Jobs {
+		if jobEnded(j) {
+			continue
+		}
+		var done *correlator.Event
+		for _, e := range c.Events {
+			if done == nil && !e.IsEvent() && e.Party() == semconv.LayerProvider && e.Own(identity.ProviderJob) == j.ID && !e.Failed() && holds(e.Text, doneWords) {
+				done = e
+			}
+		}
+		if done == nil || done.At > t.At-moment {
+			continue
+		}
+		alive := c.AliveBetween(semconv.LayerWorkflow, done.At+recently/2, c.Now)
+		if alive == nil {
+			continue
+		}
+		return []correlator.Evidence{{
+			Weight: correlator.Telling, Directness: correlator.Caller, Onset: done.At, Records: append([]*correlator.Event{done, alive}, t.Cites...),
+			Summary: "the provider told that job " + j.ID + " is done, and the platform goes on waiting for it" + quote(done),
+		}}
+	}
+	return nil
+}
+
+// jobEnded says whether the platform knows of a job's end.
+func jobEnded(j *correlator.Run) bool {
+	return slices.Contains([]string{"Succeeded", "Failed", "Canceled"}, j.Last().To)
+}
