@@ -53,6 +53,12 @@ func (j *judgement) explain(t *Trouble) {
 		return
 	}
 	found, all := j.collect(t, d)
+	if later := t.untilNow(j.c); len(found) == 0 && later != nil {
+		found, all = j.collect(later, d) // it stands still, and what was said since may be why, where it says what
+		found = slices.DeleteFunc(found, func(ev Evidence) bool {
+			return ev.Weight < Telling || !slices.ContainsFunc(ev.Records, func(e *Event) bool { return e.Allocation == j.c.ID && !e.IsEvent() })
+		})
+	}
 	switch {
 	case len(found) > 0:
 	case t.Cleared != 0 && !j.c.unheardOf(t):

@@ -40,6 +40,16 @@ func (t *Trouble) Memo(read func() any) any {
 	return t.memo
 }
 
+// untilNow is a step that is overdue and not done, as of now: what came after its deadline keeps it as well. nil for other troubles.
+func (t *Trouble) untilNow(c *Case) *Trouble {
+	if t.Kind != OverdueTrouble || t.Cleared != 0 || c.Now <= t.At+skew {
+		return nil
+	}
+	later := *t
+	later.At, later.memo = c.Now, nil
+	return &later
+}
+
 // TroubleKind is what sort of obligation was broken.
 type TroubleKind string
 

@@ -3,6 +3,7 @@ package rules
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -53,3 +54,17 @@ func names(text string, rollout *correlator.Event) bool {
 
 // pullWords are those of a kubelet that could not pull an image, whatever the reason.
 var pullWords = []string{"imagepullbackoff", "errimagepull", "failed to pull image", "back-off pulling"}
+
+// metAgain says whether an image was not as it was told to be on another machine, or at another try, too: of one alone the machine, the way and the
+// server are as likely.
+func metAgain(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) (again bool) {
+	first := records[0]
+	c.Each(t.From-recently, t.At+recently, func(e *correlator.Event) {
+		if e.IsEvent() || !holds(e.Text, unpublished) {
+			return
+		}
+		again = again || e.Node != first.Node && e.Node != "" && first.Node != "" || e.At > first.At+int64(time.Minute) || strings.Contains(e.Text, "404")
+	})
+	c.EachOther(t.From-recently, t.At+recently, func(e *correlator.Event) { again = again || holds(e.Text, unpublished) })
+	return again
+}

@@ -165,3 +165,11 @@ func bootedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 		Records: append([]*correlator.Event{off}, served...), Summary: "the machine was switched to its disk, and goes on being served from the network" + quote(served[len(served)-1]),
 	}}
 }
+
+// notHeardOf says whether a server of addresses tells that a machine has not asked it for one.
+func notHeardOf(c *correlator.Case, t *correlator.Trouble, node string) (told bool) {
+	c.Each(t.From, t.At, func(e *correlator.Event) {
+		told = told || !e.IsEvent() && strings.Contains(e.Text, "no discover") && correlator.Names(e, node)
+	})
+	return told
+}

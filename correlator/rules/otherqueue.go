@@ -3,6 +3,7 @@ package rules
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -21,7 +22,7 @@ func otherQueue() []correlator.Rule {
 
 var (
 	// takesFrom finds the queue from which a worker tells that it takes as it begins (Temporal's SDKs, Celery, Camunda, River, Asynq).
-	takesFrom = regexp.MustCompile(`started worker .*\btaskqueue (\S+)|\[queues\] \.> ([\w.-]+)|\b(?:subscribed to|listening on|consuming from|polling) (?:the )?(?:task ?queue|queue|task ?list|subject|topic|job type)s?[ :="']+([\w.-]+)`)
+	takesFrom = regexp.MustCompile(`started worker .*\btaskqueue (\S+)|\[queues\] \.> ([\w.-]+)|\bfilter_subject"?[:=]"?([\w.*>-]+)|\b(?:subscribed to|listening on|consuming from|polling) (?:the )?(?:task ?queue|queue|task ?list|subject|topic|job type)s?[ :="']+([\w.-]+)`)
 	// putInto finds the queue into which somebody tells that an order was put.
 	putInto = regexp.MustCompile(`\b(?:task[_-]?queue|tasklist|routing_key|queue|job_?type)[=: "]+([\w.-]+)`)
 )
@@ -42,7 +43,11 @@ func waitsInOther(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 			put, queue = e, m[1]
 		}
 	}
-	if put == nil {
+	if n := len(c.Lifecycle.Outbox); put == nil && n > 0 && c.Lifecycle.Outbox[n-1].Last().To == semconv.Published {
+		put = c.Lifecycle.Outbox[n-1].Last().Event
+		queue = put.Attr(semconv.Subject)
+	}
+	if put == nil || queue == "" {
 		return nil
 	}
 	taken := slices.ContainsFunc(c.Events, func(e *correlator.Event) bool {
@@ -54,12 +59,12 @@ func waitsInOther(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	}
 	var began *correlator.Event
 	asked := false
-	c.Each(rollout.At, t.At, func(e *correlator.Event) {
-		if e.IsEvent() || e.Party() != semconv.LayerWorkflow {
+	c.Each(rollout.At, t.At+recently, func(e *correlator.Event) {
+		if e.IsEvent() || e.Party() != semconv.LayerWorkflow || !closeTo(t, e) && !correlator.EveryReaderHas(e) {
 			return
 		}
 		if m := takesFrom.FindStringSubmatch(e.Text); m != nil {
-			asked = asked || slices.Contains(m[1:], queue)
+			asked = asked || slices.ContainsFunc(m[1:], func(name string) bool { return name == queue || strings.ContainsAny(name, "*>") })
 			began = e
 		}
 	})

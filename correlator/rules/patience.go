@@ -215,7 +215,8 @@ func cutsOff(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	n := 0
 	for _, j := range c.Lifecycle.Jobs {
 		last := j.Last()
-		if !strings.EqualFold(last.To, "canceled") && !strings.EqualFold(last.To, "cancelled") || last.At > t.At+moment {
+		asked := strings.EqualFold(last.To, "canceled") || strings.EqualFold(last.To, "cancelled") || strings.EqualFold(last.To, "failed") && endedByRequest(c, last.At)
+		if !asked || last.At > t.At+moment {
 			continue
 		}
 		var progress, told *correlator.Event
@@ -224,7 +225,7 @@ func cutsOff(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 				continue
 			}
 			switch {
-			case e.Party() == semconv.LayerProvider && e.Own(identity.ProviderJob) == j.ID && !e.Failed() && e.At > last.At-int64(5*time.Minute) && !holds(e.Text, cutting):
+			case e.Party() == semconv.LayerProvider && (e.Own(identity.ProviderJob) == j.ID || e.Own(identity.ProviderJob) == "" && e.At > j.Changes[0].At && slices.Contains(c.Lifecycle.Nodes, e.Node)) && !e.Failed() && e.At > last.At-int64(5*time.Minute) && !holds(e.Text, cutting):
 				progress = e
 			case e.Party() == semconv.LayerWorkflow && e.At > last.At-int64(30*time.Second) && holds(e.Text, cutting):
 				if told == nil || told.At < last.At-int64(30*time.Second) {
@@ -246,4 +247,11 @@ func cutsOff(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	ev.Certain = n > 1
 	return []correlator.Evidence{ev}
+}
+
+// endedByRequest says whether a provider tells, right before a time, that what it did was ended by request (Ironic).
+func endedByRequest(c *correlator.Case, at int64) bool {
+	return slices.ContainsFunc(c.Events, func(e *correlator.Event) bool {
+		return e.At <= at+moment && e.At >= at-int64(30*time.Second) && !e.IsEvent() && e.Party() == semconv.LayerProvider && strings.Contains(e.Text, "by request") && strings.Contains(e.Text, "abort")
+	})
 }

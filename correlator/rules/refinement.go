@@ -77,7 +77,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil
 		}
 		ev.Mechanism = s.Mechanism
-		if ev = ofNewImage(c, ev); ev.Layer == semconv.LayerProvider && witness(ev.Records).Body != "" && !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !e.IsEvent() && !holds(e.Text, unpublished) }) {
+		if ev = ofNewImage(c, ev); ev.Layer == semconv.LayerProvider && witness(ev.Records).Body != "" && !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !e.IsEvent() && !holds(e.Text, unpublished) }) && metAgain(c, t, ev.Records) {
 			ev.Rule, ev.Layer, ev.Mechanism, ev.Certain = "deploy.image", semconv.LayerDeploy, "image", false
 			ev.Summary = "the image that is asked for is not there, or is another one than was published" + quote(witness(ev.Records))
 			ev.NextCheck, ev.SafeAction = "what was published of that image, and its checksum", "publish the image and its checksum anew; the provider and the machine need nothing"
@@ -128,6 +128,10 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		}
 		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return holds(e.Text, pullWords) }) {
 			return nil // it has no workers: they could not be started
+		}
+	case "provider.addresses":
+		if slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return notHeardOf(c, t, node) }) {
+			return nil // its own machine never asked there
 		}
 	case "provider.capacity":
 		return ofRoom(c, t, ev)
@@ -189,6 +193,9 @@ func ofRoom(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) [
 
 // ofRequest says whether an API tells that it does not understand what it was sent.
 func ofRequest(e *correlator.Event) bool {
+	if e.Layer == semconv.LayerClient && (e.HTTP.Status == 400 || strings.Contains(e.Text, "bad request")) {
+		return true // so does its caller
+	}
 	return e.Layer == semconv.LayerAPI && (slices.Contains(callersFault, e.HTTP.Status) || strings.HasPrefix(e.Text, "400 ") || strings.Contains(e.Text, "validation failed"))
 }
 

@@ -139,6 +139,9 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		if sig := hinted(e); sig != nil && sig.ID == "node.memory" && slices.ContainsFunc(said, func(o statement) bool { return ofOwnLimit(o.event) }) {
 			continue // a process came to its own limit
 		}
+		if sig := hinted(e); sig != nil && sig.ID == "provider.addresses" && slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return notHeardOf(c, t, node) }) {
+			continue // its own machine never asked there
+		}
 		if s.party == semconv.LayerNetwork && s.about == "" && ofOneMachine(c, e) {
 			continue
 		}
