@@ -10,6 +10,7 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/correlator/query"
+	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/record"
 )
 
@@ -40,6 +41,13 @@ func (l *Reader) circumstances(c *closure, s *query.RecordSet, asOf int64, nodes
 		p["as_of"], p["nodes"] = moment(c.asOf), list(nodes)
 		all = append(all, func(ctx context.Context) ([]*record.Record, error) { return l.records(ctx, query, p) })
 	}
+	answers := func(p params) { // whose a record is that does not say so by itself, only the links of that allocation tell
+		p["as_of"] = moment(c.asOf)
+		all = append(all, func(ctx context.Context) ([]*record.Record, error) {
+			found, err := l.records(ctx, "answers", p)
+			return slices.DeleteFunc(found, func(r *record.Record) bool { return l.profile.Keys(r).First(identity.Allocation) == "" }), err
+		})
+	}
 	stretches := troubled(l.caseOf(c.allocation, s, asOf), reach.to)
 	for _, part := range stretches {
 		ask("context", params{
@@ -48,7 +56,7 @@ func (l *Reader) circumstances(c *closure, s *query.RecordSet, asOf int64, nodes
 		})
 	}
 	for _, at := range momentsOf(stretches) {
-		ask("answers", params{
+		answers(params{
 			"allocation": plain(c.allocation), "from": moment(at.from - int64(nearBy)), "to": moment(at.to + int64(nearBy)), "at": at.to, "others": maxOthers,
 			"digits": plain(digits), "most": maxAnswers,
 		})

@@ -83,12 +83,12 @@ func lookedUp(c *correlator.Case, t *correlator.Trouble, missing []*correlator.E
 	switch rollout := rolledOutBefore(c, missing[0].Party(), missing[0].At); {
 	case len(refused) > 0:
 		ev.Rule, ev.Layer, ev.Mechanism = "api_auth.refused", semconv.LayerAPIAuth, "credential"
-		ev.Records = append(ev.Records, refused[:min(len(refused), ownWords)]...)
+		ev.Records = append(ev.Records, refused[:1]...)
 		ev.Summary = "the provider refused who asked for the template" + quote(witness(refused))
 		ev.NextCheck, ev.SafeAction = "the credential that is shown to the provider", "renew it; template, network and provider need nothing"
 	case len(unknown) > 0 && rollout != nil:
 		ev.Rule, ev.Mechanism, ev.Onset = "deploy.address", "config", rollout.At
-		ev.Records = append(append(ev.Records, rollout), unknown[:min(len(unknown), ownWords)]...)
+		ev.Records = append(append(ev.Records, rollout), unknown[:1]...)
 		ev.Summary = "since the rollout of " + what(rollout) + " the template is asked for at a path that the provider does not know" + quote(witness(unknown))
 		ev.NextCheck, ev.SafeAction = "the provider's address in what was rolled out", "roll it back, or correct the address"
 	default:

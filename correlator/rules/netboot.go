@@ -169,7 +169,7 @@ func bootedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 // notHeardOf says whether a server of addresses tells that a machine has not asked it for one.
 func notHeardOf(c *correlator.Case, t *correlator.Trouble, node string) (told bool) {
 	c.Each(t.From, t.At, func(e *correlator.Event) {
-		told = told || !e.IsEvent() && strings.Contains(e.Text, "no discover") && correlator.Names(e, node)
+		told = told || !e.IsEvent() && (closeTo(t, e) || correlator.EveryReaderHas(e)) && strings.Contains(e.Text, "no discover") && correlator.Names(e, node)
 	})
 	return told
 }

@@ -75,7 +75,7 @@ func hangsUpFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		}
 	}
 	c.Each(t.From-int64(time.Hour), t.At+int64(time.Hour), compare)
-	c.EachOther(t.From-int64(time.Hour), t.At+int64(time.Hour), compare)
+	c.EachOther(t.From-recently, t.At+recently, compare)
 	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
 	ev.Onset = ev.Records[0].At
 	ev.Summary = "the caller waits " + longest.Round(time.Millisecond).String() + " at most"

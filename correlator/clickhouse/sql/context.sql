@@ -16,11 +16,11 @@ WHERE allocation_id = ''
        OR (time >= {since:DateTime64(9, 'UTC')} OR node_id IN {nodes:Array(String)})
           AND (severity >= 13 OR name IN ('audit.action', 'outbox.record', 'heartbeat')
                OR name = '' AND {words:String} != '' AND match(body, {words:String}))
-       OR name = '' AND arrayExists(p -> toUnixTimestamp64Nano(time) >= p.1 AND toUnixTimestamp64Nano(time) <= p.2, {during:Array(Tuple(Int64, Int64))}))
+       OR (name = '' OR signal = 'span') AND arrayExists(p -> toUnixTimestamp64Nano(time) >= p.1 AND toUnixTimestamp64Nano(time) <= p.2, {during:Array(Tuple(Int64, Int64))}))
 ORDER BY time, key
 LIMIT 2 BY service, multiIf(
     name = 'heartbeat', concat(toString(minute), ' ', node_id, ' ', attrs_rest['component']),
-    severity >= 13 OR name != '' OR {words:String} != '' AND match(body, {words:String}), toString(key),
+    severity >= 13 OR name != '' AND signal = 'log' OR {words:String} != '' AND match(body, {words:String}), toString(key),
     concat(toString(if(arrayExists(p -> toUnixTimestamp64Nano(time) >= p.1 AND toUnixTimestamp64Nano(time) <= p.2, {near:Array(Tuple(Int64, Int64))}), minute, intDiv(minute, 10))),
-           ' ', if(attrs_rest['http.response.status_code'] = '', '', concat(attrs_rest['http.response.status_code'], ' ', replaceRegexpAll(body, {digits:String}, '')))))
+           ' ', if(attrs_rest['http.response.status_code'] = '', '', concat(attrs_rest['http.response.status_code'], ' ', replaceRegexpAll(if(body = '', name, body), {digits:String}, '')))))
 LIMIT {most:UInt32}
