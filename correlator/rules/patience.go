@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"cmp"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -75,7 +77,14 @@ func hangsUpFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		}
 	}
 	c.Each(t.From-int64(time.Hour), t.At+int64(time.Hour), compare)
-	c.EachOther(t.From-recently, t.At+recently, compare)
+	c.EachOther(t.From-int64(time.Hour), t.At+int64(time.Hour), compare)
+	away := func(e *correlator.Event) int64 { // of the closest every reader has some, by who answered and not by who passed it on
+		if e.Layer == semconv.LayerIngress {
+			return math.MaxInt64
+		}
+		return max(e.At-t.From, t.From-e.At)
+	}
+	slices.SortStableFunc(others, func(a, b *correlator.Event) int { return cmp.Compare(away(a), away(b)) })
 	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
 	ev.Onset = ev.Records[0].At
 	ev.Summary = "the caller waits " + longest.Round(time.Millisecond).String() + " at most"
@@ -86,8 +95,8 @@ func hangsUpFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		return nil
 	case len(others) > 1:
 		ev.Summary += ", and such calls take others " + tookOf(others[0]).Round(time.Millisecond).String()
-		ev.Records = append(ev.Records, others[:min(len(others), ownWords)]...)
-		c.Borrow(others[:min(len(others), ownWords)]...)
+		ev.Records = append(ev.Records, others[:2]...)
+		c.Borrow(others[:2]...)
 	case usual > longest:
 		ev.Summary += ", and half of such calls take longer than " + usual.String()
 		ev.Records = append(ev.Records, figures)
