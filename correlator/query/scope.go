@@ -132,7 +132,8 @@ func (s *Service) onlySeen(ctx context.Context, all iter.Seq2[*correlator.Event,
 	}
 }
 
-// hideOthers leaves out of a timeline the records of allocations that the caller may not see: a rule may cite their signs of life.
+// hideOthers leaves out of a timeline the records of allocations that the caller may not see: a rule may cite their signs of life and what they
+// were answered.
 func (s *Service) hideOthers(ctx context.Context, a correlator.Allocation) (correlator.Allocation, error) {
 	if !ScopeOf(ctx).limited {
 		return a, nil
