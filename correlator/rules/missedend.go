@@ -1,7 +1,7 @@
 package rules
 
 import (
-	"slices"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/identity"
@@ -22,6 +22,9 @@ func missedEnd() []correlator.Rule {
 // doneWords are those of a provider for a job that came to its proper end.
 var doneWords = []string{"status=done", "status: done", "\"status\":\"done\"", "status=completed", "status=successful", "status: successful", "status=succeeded", "state=succeeded", "job completed successfully"}
 
+// tellsWithin is how long a platform may take to learn of a job's end, in nanoseconds.
+const tellsWithin = int64(5 * time.Minute)
+
 // waitsForDone needs the provider's own word of the very job, well before the step's time was over, and a later word of the platform about that job or
 // its run, by which it is still under way.
 func waitsForDone(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
@@ -29,7 +32,7 @@ func waitsForDone(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		return nil
 	}
 	for _, j := range c.Lifecycle.Jobs {
-		if jobEnded(j) {
+		if !atWork(j, c.Now) {
 			continue
 		}
 		var done *correlator.Event
@@ -41,7 +44,7 @@ func waitsForDone(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		if done == nil || done.At > t.At-moment {
 			continue
 		}
-		alive := c.AliveBetween(semconv.LayerWorkflow, done.At+recently/2, c.Now)
+		alive := c.AliveBetween(semconv.LayerWorkflow, done.At+tellsWithin, c.Now)
 		if alive == nil {
 			continue
 		}
@@ -51,9 +54,4 @@ func waitsForDone(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		}}
 	}
 	return nil
-}
-
-// jobEnded says whether the platform knows of a job's end.
-func jobEnded(j *correlator.Run) bool {
-	return slices.Contains([]string{"Succeeded", "Failed", "Canceled"}, j.Last().To)
 }
