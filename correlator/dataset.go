@@ -2,7 +2,6 @@ package correlator
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -39,6 +38,13 @@ type AsOf struct {
 	Durations Durations
 }
 
+// keyed is a record with its key, worked out once.
+type keyed struct {
+	*record.Record
+	key     string
+	derived bool
+}
+
 // NewDataset merges duplicates, learns who belonged to whom, and resolves every record. links are bindings
 // that are known from elsewhere (the links table). The order of records does not matter.
 func NewDataset(records []*record.Record, links []identity.Link, p *profile.Profile, m AsOf) *Dataset {
@@ -69,16 +75,22 @@ func NewDataset(records []*record.Record, links []identity.Link, p *profile.Prof
 		}
 		byKey[key] = merged
 	}
+	read := make([]keyed, 0, len(byKey))
 	for key, r := range byKey {
-		g.Events = append(g.Events, &Event{Record: r, Key: key, Ref: record.Ref(key)})
+		read = append(read, keyed{r, key, false})
 	}
 	// What watched Kubernetes objects mean, where no Collector has said it already.
 	for _, r := range p.Objects().Expand(taken) {
 		if key := r.Key(); byKey[key] == nil {
-			g.Events = append(g.Events, &Event{Record: r, Key: key, Ref: record.Ref(key), derived: true})
+			read = append(read, keyed{r, key, true})
 		}
 	}
-	sortByKey(g.Events)
+	slices.SortFunc(read, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.Time, b.Time), strings.Compare(a.key, b.key)) })
+	side := make([]Event, len(read)) // side by side in memory: all that follows goes through them in about this order
+	for i, k := range read {
+		side[i] = Event{Record: k.Record, Key: k.key, Ref: record.Ref(k.key), derived: k.derived}
+		g.Events = append(g.Events, &side[i])
+	}
 	slices.Sort(g.Doubtful)
 	g.Doubtful = slices.Compact(g.Doubtful)
 	for _, f := range links {
@@ -92,29 +104,6 @@ func NewDataset(records []*record.Record, links []identity.Link, p *profile.Prof
 	}
 	g.resolve(m)
 	return g
-}
-
-// sortByKey compares the keys' first eight bytes side by side; they are digests, so that decides.
-func sortByKey(events []*Event) {
-	type keyed struct {
-		head uint64
-		e    *Event
-	}
-	list := make([]keyed, len(events))
-	for i, e := range events {
-		var head [8]byte
-		copy(head[:], e.Key)
-		list[i] = keyed{binary.BigEndian.Uint64(head[:]), e}
-	}
-	slices.SortFunc(list, func(a, b keyed) int {
-		if a.head != b.head {
-			return cmp.Compare(a.head, b.head)
-		}
-		return cmp.Compare(a.e.Key, b.e.Key)
-	})
-	for i := range list {
-		events[i] = list[i].e
-	}
 }
 
 func (g *Dataset) resolve(m AsOf) {

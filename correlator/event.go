@@ -35,7 +35,8 @@ type Event struct {
 	beats   string // of a heartbeat: the layer of the component that is alive
 	derived bool   // worked out of another record: it counts in no statistics
 	party   string // see Party
-	fails   bool   // see TellsOfFailure; worked out once, as rules ask again and again
+	failed  bool   // see Failed; worked out once, as rules ask again and again
+	fails   bool   // see TellsOfFailure; the same
 	ends    bool   // see saysEnd
 	place   int    // in the order that is being made
 	memo    any    // what the rules read out of the words, kept so that each record is read once
@@ -76,7 +77,9 @@ func (e *Event) EndAt() int64 {
 
 // Failed says whether the record tells of a failure by its form: an error status, a severity of warning
 // or worse, an HTTP or gRPC status that refuses.
-func (e *Event) Failed() bool {
+func (e *Event) Failed() bool { return e.failed }
+
+func (e *Event) saysFailed() bool {
 	if e.IsEvent() && isLifecycle(e.Name) {
 		return false // what states mean is worked out from their sequence
 	}

@@ -21,9 +21,11 @@ func NewEvent(r *record.Record, key string, p *profile.Profile) *Event {
 func NewUnresolvedEvent(r *record.Record, key string, p *profile.Profile) *Event {
 	ref := record.Ref(r.Key()) // of what was said: before a profile reads another severity in it
 	r.Severity = p.Severity(r.Service, r.Body, r.Severity)
-	return &Event{
+	e := &Event{
 		Record: r, Key: key, Ref: ref, At: r.Time, HTTP: exchangeOf(r), Layer: p.Layer(r.Service, r.Scope, r.Attr),
 	}
+	e.failed = e.saysFailed()
+	return e
 }
 
 // Resolve works out whose the event is, its layer, its words and its place in time. now bounds what anybody can have seen.
@@ -44,6 +46,7 @@ func (e *Event) read(p *profile.Profile) {
 	e.Text = textOf(e.Record)
 	e.Severity = p.Severity(e.Service, e.Body, e.Severity)
 	e.HTTP = exchangeOf(e.Record)
+	e.failed = e.saysFailed()
 	e.ends = saysEnd(e)
 }
 

@@ -175,7 +175,7 @@ func (s *Supplement) events(records []*record.Record, p *profile.Profile) []*Eve
 		e.stand(p, how)
 		events = append(events, e)
 	}
-	sortByKey(events)
+	slices.SortFunc(events, CompareEvents)
 	return events
 }
 

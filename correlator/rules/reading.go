@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,14 +21,13 @@ func named(e *correlator.Event) *signature {
 	return nil
 }
 
-// hinted is the signature that a record's words name, be it one that says little. In a chain of wrapped
-// errors the deepest speaks; of several lines, the cause that stands first in the table.
+// hinted is the signature that a record's words name, be it one that says little.
 func hinted(e *correlator.Event) *signature { return readingOf(e).hints }
 
 // reading is what was read out of a record's words, each once.
 type reading struct {
 	hints     *signature
-	themes    uint8 // which of them it names, a bit each
+	themes    uint32 // which of them it names, a bit each
 	statement statement
 	stated    bool // whether the statement was read
 	refusal   bool
@@ -88,57 +88,43 @@ func onTheme(c *correlator.Case, theme int) []*correlator.Event {
 	return by[theme]
 }
 
-func read(e *correlator.Event) (*signature, uint8) {
-	var best *signature
-	bestRank := len(table().signatures)
-	ask, named := asking(e.Text)
-	if len(ask) == 0 {
+// read finds the signature that a record's words name. In a line, the words that stand last speak: the deepest of a chain of wrapped errors.
+// Of several lines, the cause that stands first in the table.
+func read(e *correlator.Event) (*signature, uint32) {
+	var few [16]hit
+	hits, named := asking(e.Text, e.Failed(), few[:0])
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.signature, b.signature)) })
+	first := len(table().signatures)
+	for len(hits) > 0 { // the last line first
+		begin := strings.LastIndexByte(e.Text[:hits[0].at], '\n') + 1
+		line, _, _ := strings.Cut(e.Text[begin:], "\n")
+		of := 0
+		for of < len(hits) && hits[of].at >= begin {
+			of++
+		}
+		deepest := slices.IndexFunc(hits[:of], func(h hit) bool { return table().signatures[h.signature].counts(e, line) })
+		if deepest >= 0 {
+			first = min(first, hits[deepest].signature)
+		}
+		hits = hits[of:]
+	}
+	if first == len(table().signatures) {
 		return nil, named
 	}
-	for line := range strings.SplitSeq(e.Text, "\n") {
-		var deepest *signature
-		rank, at := 0, -1
-		for _, i := range ask {
-			s := &table().signatures[i]
-			if p := s.matches(e, line); p > at {
-				deepest, rank, at = s, i, p
-			}
-		}
-		if deepest != nil && (best == nil || rank < bestRank) {
-			best, bestRank = deepest, rank
-		}
-	}
-	return best, named
+	return &table().signatures[first], named
 }
 
-// matches gives where in the line the signature's words stand last, -1 where they do not.
-func (s *signature) matches(e *correlator.Event, line string) int {
-	at := -1
-	for _, words := range s.Any {
-		at = max(at, strings.LastIndex(line, words))
-	}
-	if len(s.Loud) > 0 && e.Failed() {
-		for _, words := range s.Loud {
-			at = max(at, strings.LastIndex(line, words))
-		}
-	}
-	if at < 0 || !s.maySpeak(e) || s.Mechanism == "clock" && withinSecond(line) {
-		return -1
+// counts says whether a line in which one of the signature's words stands names its cause.
+func (s *signature) counts(e *correlator.Event, line string) bool {
+	if !s.maySpeak(e) || s.Mechanism == "clock" && withinSecond(line) {
+		return false
 	}
 	for _, words := range s.All {
 		if !strings.Contains(line, words) {
-			return -1
+			return false
 		}
 	}
-	if len(s.About) > 0 && !holds(line, s.About) {
-		return -1
-	}
-	for _, words := range s.None {
-		if strings.Contains(line, words) {
-			return -1
-		}
-	}
-	return at
+	return (len(s.About) == 0 || holds(line, s.About)) && !holds(line, s.None)
 }
 
 // maySpeak says whether the words count from who says them: by the emitter's layer, or by that of the component which

@@ -49,7 +49,7 @@ type signature struct {
 var table = sync.OnceValue(func() (t struct {
 	signatures []signature
 	wrappers   *needles.Set
-	needles    *needles.Set // of the signatures' words, by place in the table; behind them those of themes
+	needles    *needles.Set // of the signatures' words, by place in the table; behind them those of themes, and those that count aloud
 }) {
 	var err error
 	if t.signatures, err = config.Parse("signatures.yaml", signatureText, t.signatures); err != nil {
@@ -72,8 +72,11 @@ var table = sync.OnceValue(func() (t struct {
 		for _, w := range t.signatures[i].Reads {
 			t.needles.Add(w, len(t.signatures)+themeRead)
 		}
-		for _, w := range slices.Concat(t.signatures[i].Any, t.signatures[i].Loud) {
+		for _, w := range t.signatures[i].Any {
 			t.needles.Add(w, i)
+		}
+		for _, w := range t.signatures[i].Loud {
+			t.needles.Add(w, len(t.signatures)+len(themes)+i)
 		}
 	}
 	for theme, words := range themes {
@@ -84,17 +87,30 @@ var table = sync.OnceValue(func() (t struct {
 	return t
 })
 
-// asking gives the places of the signatures of whose words one stands in the text, in the table's order, and the themes that it names.
-func asking(text string) (places []int, named uint8) {
-	table().needles.In(text, func(i int) {
-		if theme := i - len(table().signatures); theme >= 0 {
-			named |= 1 << theme
-		} else if !slices.Contains(places, i) {
-			places = append(places, i)
+// A hit is where a word of a signature stands in a text.
+type hit struct {
+	signature int // place in the table
+	at        int
+}
+
+// asking appends where which signatures' words stand in the text, and gives the themes that it names. Words that count in a failure's
+// record only are left out of any other's.
+func asking(text string, failed bool, hits []hit) (_ []hit, named uint32) {
+	table().needles.In(text, func(owner, at int) {
+		signatures := len(table().signatures)
+		if owner >= signatures+len(themes) { // behind the themes: words that count aloud
+			if !failed {
+				return
+			}
+			owner -= signatures + len(themes)
+		}
+		if owner >= signatures {
+			named |= 1 << (owner - signatures)
+		} else {
+			hits = append(hits, hit{owner, at})
 		}
 	})
-	slices.Sort(places)
-	return places, named
+	return hits, named
 }
 
 // signatures makes a rule of every entry of the table.

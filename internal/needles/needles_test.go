@@ -16,12 +16,21 @@ func TestNeedlesFindWhatContainsFinds(t *testing.T) {
 		for i, w := range words {
 			n.Add(w, i)
 		}
-		got := map[int]bool{}
-		n.In(text, func(i int) { got[i] = true })
+		last, places := map[int]int{}, 0
+		n.In(text, func(i, at int) { last[i], places = max(last[i], at+1), places+1 })
+		want := 0
 		for i, w := range words {
-			if got[i] != strings.Contains(text, w) {
-				t.Errorf("%q in %q: %v", w, text, got[i])
+			if last[i]-1 != strings.LastIndex(text, w) {
+				t.Errorf("%q in %q: last at %d", w, text, last[i]-1)
 			}
+			for at := range text {
+				if strings.HasPrefix(text[at:], w) {
+					want++
+				}
+			}
+		}
+		if places != want {
+			t.Errorf("%q: %d places of %q, not %d", text, places, words, want)
 		}
 	})
 }
