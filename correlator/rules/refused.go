@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -54,8 +55,8 @@ func gaveLoopback(c *correlator.Case, refused []*correlator.Event) bool {
 	}
 	addresses := refusing(refused)
 	return slices.ContainsFunc(c.Events, func(e *correlator.Event) bool {
-		if e.Layer != semconv.LayerClient || e.At > refused[0].At {
-			return false
+		if e.Layer != semconv.LayerClient || e.At > refused[0].At || e.Signal == record.Span || e.Failed() {
+			return false // where he dialled himself, he gave nobody that address
 		}
 		for a := range addresses {
 			if strings.Contains(e.Text, a) {
@@ -151,10 +152,15 @@ func mute(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bool {
 	return false
 }
 
-// ofLoopback says whether a record tells of a dial to the caller's own machine.
+// ofLoopback says whether a record tells of a dial to the caller's own machine. Whom a URL names may be dialled by way of another address.
 func ofLoopback(e *correlator.Event) bool {
-	return holds(e.Text+" "+e.Attr(semconv.ServerAddress), []string{"127.0.0.1", "localhost", "[::1]"})
+	if _, dialled, ok := strings.Cut(e.Text, "dial tcp "); ok {
+		return holds(dialled, loopback)
+	}
+	return holds(e.Text+" "+e.Attr(semconv.ServerAddress), loopback)
 }
+
+var loopback = []string{"127.0.0.1", "localhost", "[::1]"}
 
 // endedOnRecord says whether somebody tells that the service which was dialled ended, or could not start: then it was
 // deployed, and why it does not run is known.
