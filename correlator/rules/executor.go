@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -16,6 +17,45 @@ func executor() []correlator.Rule {
 		NextCheck:  "what the agent's worker waits for: its own dump of goroutines or threads",
 		SafeAction: "save the agent's state, then restart it; do not reimage",
 		Find:       sits,
+	}, {
+		ID: "node_agent.holds", Layer: semconv.LayerNodeAgent, Mechanism: "stuck",
+		Looks:      "a task that an agent claimed, whose lease it renewed again and again, and that it never began until whoever waited gave up",
+		NextCheck:  "what the agent's worker waits for: its own dump of goroutines or threads",
+		SafeAction: "save the agent's state, then restart it; do not reimage",
+		Find:       holdsUnbegun,
+	}}
+}
+
+// unbegun is how long an agent may hold what it claimed before it begins it: whatever it prepares first takes minutes.
+const unbegun = int64(10 * time.Minute)
+
+// holdsUnbegun needs a claim without a beginning, renewals into its second half and no other word of it, and neither a complaint of the agent nor
+// of its node.
+func holdsUnbegun(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	a := t.Attempt
+	if a == nil || a.Taken == nil || a.Over == nil || a.Over.To() != semconv.Expired || a.Taken.To() != semconv.Dispatched || a.Node == "" {
+		return nil
+	}
+	var renewed []*correlator.Event
+	began, complained := false, false
+	c.Each(a.Taken.At+1, a.Over.At-1, func(e *correlator.Event) {
+		switch {
+		case !e.IsEvent() && e.Failed() && correlator.Names(e, a.Node):
+			complained = true
+		case e.Own(identity.Task) != a.Task || e.Is(semconv.EventHeartbeat):
+		case e.Layer == semconv.LayerNodeAgent && !e.IsEvent() && strings.Contains(e.Text, "renew"):
+			renewed = append(renewed, e)
+		default:
+			began = true
+		}
+	})
+	if began || complained || len(renewed) < 3 || renewed[len(renewed)-1].At-a.Taken.At < max(unbegun, (a.Over.At-a.Taken.At)/2) {
+		return nil
+	}
+	last := renewed[len(renewed)-1]
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Caller, Certain: true, Onset: a.Taken.At, Records: []*correlator.Event{a.Taken, renewed[0], last, a.Over},
+		Summary: "the agent of " + a.Node + " claimed the task and renewed its lease for " + time.Duration(last.At-a.Taken.At).Round(time.Second).String() + ", and never began it" + quote(last),
 	}}
 }
 

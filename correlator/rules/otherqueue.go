@@ -21,10 +21,10 @@ func otherQueue() []correlator.Rule {
 }
 
 var (
-	// takesFrom finds the queue from which a worker tells that it takes as it begins (Temporal's SDKs, Celery, Camunda, River, Asynq).
-	takesFrom = regexp.MustCompile(`started worker .*\btaskqueue (\S+)|\[queues\] \.> ([\w.-]+)|\bfilter_subject"?[:=]"?([\w.*>-]+)|\b(?:subscribed to|listening on|consuming from|polling) (?:the )?(?:task ?queue|queue|task ?list|subject|topic|job type)s?[ :="']+([\w.-]+)`)
+	// takesFrom finds the queue from which a worker tells that it takes as it begins (Temporal's SDKs, Celery, Camunda, Zeebe, River, Asynq).
+	takesFrom = regexp.MustCompile(`started worker .*\btaskqueue (\S+)|\[queues\] \.> ([\w.-]+)|\bfilter_subject"?[:=]"?([\w.*>-]+)|\b(?:subscribed to|listening on|consuming from|polling) (?:the )?(?:task ?queue|queue|task ?list|subject|topic|job type)s?[ :="']+([\w.-]+)|\b(?:start(?:ing|ed)|register(?:ing|ed)|subscrib(?:ing|ed)|activatejobs)\b.*\b(?:type|queue|topic|subject|stream|channel)[=:"]+([\w.-]+)`)
 	// putInto finds the queue into which somebody tells that an order was put.
-	putInto = regexp.MustCompile(`\b(?:task[_-]?queue|tasklist|routing_key|queue|job_?type)[=: "]+([\w.-]+)`)
+	putInto = regexp.MustCompile(`\b(?:task[_-]?queue|tasklist|routing_key|queue|job_?type)[=: "]+([\w.-]+)|\b(?:created|enqueued|scheduled|pushed)\b.*\btype[=:"]+([\w.-]+)`)
 )
 
 // waitsInOther needs the queue of the order by the word of who put it there, another one by the worker's own word as it began after its rollout, and
@@ -40,7 +40,7 @@ func waitsInOther(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 			continue
 		}
 		if m := putInto.FindStringSubmatch(e.Text); m != nil && e.Layer != semconv.LayerNode && e.Layer != semconv.LayerNodeAgent {
-			put, queue = e, m[1]
+			put, queue = e, m[1]+m[2]
 		}
 	}
 	if n := len(c.Lifecycle.Outbox); put == nil && n > 0 && c.Lifecycle.Outbox[n-1].Last().To == semconv.Published {
