@@ -46,6 +46,7 @@ var groups = []struct {
 	{ingress, "refused by a proxy, or handed on by it and not answered"},
 	{staleUpstream, "not arrived: sent to where nobody is any more"},
 	{auth, "refused"},
+	{ownProxies, "not arrived: failed by a proxy of the caller's own"},
 	{agent, "sent and not accepted, or accepted and not answered"},
 	{endedAgent, "sent and not accepted"},
 	{executor, "accepted and not answered"},

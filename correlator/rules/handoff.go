@@ -1,8 +1,10 @@
 package rules
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,7 +77,7 @@ func notTaken(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		idle = idle || !e.IsEvent() && holds(e.Text, idling)
 	})
 	if says == nil {
-		says = leftAlone(c, last.At)
+		says = cmp.Or(leftAlone(c, last.At), pilesUp(c, t, last.At))
 	}
 	if says == nil || idle {
 		return nil // nobody was there to take it, or it waits for nothing: it was lost between
@@ -113,6 +115,42 @@ func leftAlone(c *correlator.Case, since int64) (says *correlator.Event) {
 	}
 	return says
 }
+
+// pilesUp is the last word of who counts what waits in a queue of a step's way, where the count grew since the order was put there and workers tell
+// of other work; nil where there is none.
+func pilesUp(c *correlator.Case, t *correlator.Trouble, since int64) (says *correlator.Event) {
+	first, works := map[string]int{}, false
+	c.Each(since, t.At+moment, func(e *correlator.Event) {
+		if e.IsEvent() || e.Layer != semconv.LayerOutbox && e.Layer != semconv.LayerWorkflow || !closeTo(t, e) && !correlator.EveryReaderHas(e) {
+			return
+		}
+		m := waitsInQueue.FindStringSubmatch(e.Text)
+		if m == nil {
+			works = works || e.Layer == semconv.LayerWorkflow && !e.Failed() && !c.Own(e, t) && holds(e.Text, goesWell)
+			return
+		}
+		n, err := strconv.Atoi(m[2])
+		if err != nil {
+			return
+		}
+		queue := e.Service + " " + m[1]
+		if before, known := first[queue]; !known {
+			first[queue] = n
+		} else if n > before+1 {
+			says = e
+		}
+	})
+	if !works {
+		return nil
+	}
+	return says
+}
+
+var (
+	// waitsInQueue finds how many messages wait (Redis' LLEN, RabbitMQ's ready, SQS' visible, NATS' pending, Kafka's lag).
+	waitsInQueue = regexp.MustCompile(`\b(llen [\w.:-]+|[\w.]*(?:backlog|ready|pending|lag|visible|depth))[ =:]+(\d+)\b`)
+	goesWell     = []string{"succeeded", "completed", "processed", "done", "acked"}
+)
 
 // unasked says whether a record tells that nobody takes from a queue.
 func unasked(e *correlator.Event) bool {

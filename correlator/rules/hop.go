@@ -64,8 +64,10 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		}) {
 			return nil // it tells what it asked for in vain
 		}
-		if layer == semconv.LayerIngress && slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.HTTP.Upstream != "" }) {
-			return nil // it passes on what its back end did
+		if layer == semconv.LayerIngress && slices.ContainsFunc(records, func(e *correlator.Event) bool {
+			return e.HTTP.Upstream != "" || flagged(e.HTTP, "UF") || strings.Contains(e.Text, " uf ")
+		}) {
+			return nil // it passes on what its back end did, or did not get there
 		}
 		return []correlator.Evidence{{
 			Rule: layer + ".error", Layer: layer, Mechanism: "error", Weight: correlator.Slight, Directness: correlator.Itself,

@@ -122,19 +122,16 @@ func neverLaunched(e *correlator.Event) bool {
 
 // reimagedUnasked reads the provider's own record of what it did to the node during the claim.
 func reimagedUnasked(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Kind == correlator.RequestTrouble {
+		return endedInUse(c, t)
+	}
 	if t.Attempt == nil || t.Attempt.Taken == nil || t.Node == "" {
 		return nil
 	}
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
 	c.EachIn(semconv.LayerProvider, t.Attempt.Taken.At, t.At, func(e *correlator.Event) {
-		if e.Layer != semconv.LayerProvider || e.IsEvent() || named(e) != nil || !correlator.Names(e, t.Node) {
-			return
-		}
-		for _, words := range []string{"power cycle", "power off", "poweroff", "powering off", "redeploy", "to deploying", "to releasing", "reimag", "reinstall", "deprovision", "terminated", "destroyed", "deleted"} {
-			if strings.Contains(e.Text, words) {
-				ev.Records = append(ev.Records, e)
-				return
-			}
+		if e.Layer == semconv.LayerProvider && !e.IsEvent() && named(e) == nil && correlator.Names(e, t.Node) && holds(e.Text, hadActed) {
+			ev.Records = append(ev.Records, e)
 		}
 	})
 	if len(ev.Records) == 0 {
@@ -146,6 +143,45 @@ func reimagedUnasked(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 		ev.Records = append([]*correlator.Event{asked}, ev.Records...)
 		ev.Summary = "the platform itself had the node acted on while the task was claimed" + quote(asked)
 		ev.NextCheck = "by what the platform decided that the node was not at work"
+	}
+	return []correlator.Evidence{ev}
+}
+
+// hadActed are the words of a provider that changed a machine's power or installation.
+var hadActed = []string{"power cycle", "power off", "poweroff", "powering off", "redeploy", "to deploying", "to releasing", "reimag", "reinstall", "deprovision", "terminated", "destroyed", "deleted"}
+
+// endedInUse needs a provider's word that it acted on the allocation's machine while that was in use, an agent that was alive until then and not
+// after it, and no person who asked for it.
+func endedInUse(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	var acted *correlator.Event
+	c.EachIn(semconv.LayerProvider, t.From-recently, t.At, func(e *correlator.Event) {
+		if e.Layer != semconv.LayerProvider || e.IsEvent() || e.Node == "" || !c.Own(e, t) || !holds(e.Text, hadActed) {
+			return
+		}
+		before := c.LastOf(semconv.LayerNodeAgent, e.Node, e.At-recently, e.At+skewOfClocks)
+		if before != nil && c.LastOf(semconv.LayerNodeAgent, e.Node, e.At+skewOfClocks+1, t.At) == nil && t.At-e.At > int64(time.Minute) {
+			acted = e
+		}
+	})
+	if acted == nil {
+		return nil
+	}
+	wished := false
+	c.EachEvent(semconv.EventAudit, acted.At-recently, acted.At, func(e *correlator.Event) {
+		wished = wished || c.Own(e, t) || correlator.Names(e, acted.Node)
+	})
+	if wished {
+		return nil
+	}
+	ev := correlator.Evidence{
+		Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: acted.At, Last: t.At, Records: append([]*correlator.Event{acted}, t.Cites...),
+		Summary: "the provider acted on the machine while it was in use" + quote(acted),
+	}
+	if asked := askedToAct(c, t, acted.At); asked != nil {
+		ev.Rule, ev.Layer, ev.Certain, ev.Onset = "workflow.reimage", semconv.LayerWorkflow, false, asked.At
+		ev.Records = append([]*correlator.Event{asked}, ev.Records...)
+		ev.Summary = "the platform itself had the machine acted on while it was in use" + quote(asked)
+		ev.NextCheck = "by what the platform decided that the machine was not at work"
 	}
 	return []correlator.Evidence{ev}
 }

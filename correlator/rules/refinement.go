@@ -52,6 +52,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if gaveUpFor(c, t, semconv.LayerDB) {
 			return nil
 		}
+		ev = heldToFormer(c, t, ev)
 	case "ingress.no_server":
 		refused := func(e *correlator.Event) bool { return turnedDown(e) || holds(e.Text, []string{"layer4", "timeout"}) }
 		if c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil || slices.ContainsFunc(told.beside[s], refused) {
@@ -99,7 +100,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "process.crash", "process.exit", "node_agent.crash":
 		ev = bornBroken(c, ev)
 	case "network.timeout", "network.dial_timeout":
-		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || tooBusy(c, told, ev.Records) {
+		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || workedSince(c, t, ev.Records) || tooBusy(c, told, ev.Records) {
 			return nil
 		}
 	case "network.loss":

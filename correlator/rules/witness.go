@@ -127,3 +127,16 @@ func ofOneSide(c *correlator.Case, t *correlator.Trouble, records []*correlator.
 	}
 	return dialled != "" && c.AliveBetween(dialled, records[0].At, c.Now) == nil && c.AliveBetween(semconv.LayerNetwork, t.From-recently, t.At+recently) == nil
 }
+
+// workedSince says whether whoever tells of dials to a machine that nobody answered went on to work with that machine before the trouble began.
+func workedSince(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	last := records[len(records)-1]
+	if last.Node == "" || last.At >= t.From || slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Service != last.Service || e.Node != last.Node }) {
+		return false
+	}
+	over := false
+	c.EachIn(last.Layer, last.At+1, t.From, func(e *correlator.Event) {
+		over = over || e.Service == last.Service && e.Node == last.Node && !e.IsEvent() && !e.Failed()
+	})
+	return over
+}
