@@ -78,6 +78,7 @@ var groups = []struct {
 	{poll, "sent and not accepted, though it was asked for or no longer asked for"},
 	{change, "refused or failed since a rollout, or until its undoing"},
 	{refusedSince, "refused since a rollout"},
+	{budget, "refused by what was rolled out"},
 	{because, "answered with a failure by who could not use the next one"},
 	{testimony, "not known: who speaks of trouble in itself"},
 	{view, "answered, and not shown"},
