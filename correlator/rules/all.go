@@ -59,6 +59,7 @@ var groups = []struct {
 	{trigger, "sent to somebody else"},
 	{peer, "not arrived: the other one ended"},
 	{outbox, "accepted and not handed on"},
+	{deduplicated, "sent, and taken for a copy"},
 	{worker, "at work and not answered"},
 	{behind, "answered with a failure by who stands behind"},
 	{signing, "refused"},
