@@ -75,6 +75,14 @@ func (c *closure) named(records []*record.Record) []identity.Key {
 	return out
 }
 
+// ofNobody are the keys that lead from records which name no allocation, and were not followed yet: a record that no Collector has stamped may
+// be somebody else's by its links alone.
+func (c *closure) ofNobody(records []*record.Record) []identity.Key {
+	return slices.DeleteFunc(c.named(slices.DeleteFunc(slices.Clone(records), func(r *record.Record) bool {
+		return c.library.profile.Keys(r).First(identity.Allocation) != ""
+	})), func(k identity.Key) bool { return !k.Kind.Immovable() })
+}
+
 // take files new links and gives the keys to look at next.
 func (c *closure) take(found []identity.Link) []identity.Key {
 	var ends []identity.Key

@@ -170,6 +170,10 @@ func (l *Reader) recordSet(ctx context.Context, allocation string, asOf int64) (
 		return nil, err
 	}
 	s.Records = unique(slices.Concat(append([][]*record.Record{s.Records}, circumstances...)...))
+	if err := c.follow(ctx, c.ofNobody(slices.Concat(circumstances...))); err != nil {
+		return nil, err
+	}
+	s.Links = c.links
 	return s, nil
 }
 

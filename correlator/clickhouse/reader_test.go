@@ -252,6 +252,35 @@ func TestANodeThatIsStillHeldIsReadToNow(t *testing.T) {
 	}
 }
 
+// Whose a record is that no Collector has stamped, and that names a workflow alone, its links tell: what is somebody else's is nobody's proof.
+func TestAnUnstampedRecordMayBeSomebodyElses(t *testing.T) {
+	p, err := profile.Load("")
+	must(t, err)
+	records, err := story.Parse(`
+10:00:00 api allocation.state allocation_id=a-1 to=requested
+10:00:00 api allocation.state allocation_id=a-2 to=requested
+10:00:01 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=running
+10:00:01 provisioner workflow.state allocation_id=a-2 workflow_id=w-2 operation=provision to=running
+10:00:02 provisioner task.state workflow_id=w-2 task_id=k-2 node_id=n-2 to=queued
+10:03:00 provisioner error workflow_id=w-2 | sql: database is closed
+10:03:10 provisioner error task_id=k-2 | x509: certificate has expired or is not yet valid
+10:05:00 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=failed
+10:05:01 provisioner allocation.state allocation_id=a-1 to=failed
+`)
+	must(t, err)
+	dsn := embeddedtest.DSN(t)
+	fill(t, dsn, records, false)
+	conn, err := schema.Open(t.Context(), dsn)
+	must(t, err)
+	defer func() { _ = conn.Close() }()
+	l := clickhouse.New(conn, p).WithWords(rules.Words())
+	a, err := (&query.Service{Store: l, Profile: p, Rules: rules.All()}).Verdict(t.Context(), "a-1", 0)
+	must(t, err)
+	if a.Verdict.Outcome != correlator.Undetermined {
+		t.Errorf("a-1 is %s: %s", a.Verdict.Outcome, a.Verdict.Explanation)
+	}
+}
+
 // A node leads to all that ever held it, one of its instances to those that held it while that lived.
 func TestAnInstanceLeadsToWhoHeldItsNodeMeanwhile(t *testing.T) {
 	p, err := profile.Load("")
