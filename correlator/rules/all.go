@@ -60,6 +60,7 @@ var groups = []struct {
 	{peer, "not arrived: the other one ended"},
 	{outbox, "accepted and not handed on"},
 	{deduplicated, "sent, and taken for a copy"},
+	{unroutable, "sent to where nobody takes it"},
 	{worker, "at work and not answered"},
 	{behind, "answered with a failure by who stands behind"},
 	{signing, "refused"},

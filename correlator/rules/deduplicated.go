@@ -34,21 +34,14 @@ var (
 // takenForCopy needs a published record of which nothing came, and of its sending either an answer that says so, or the number that another record
 // of the allocation had been given, or an id for copies beside a queue's count of them.
 func takenForCopy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-	if t.Kind != correlator.OverdueTrouble || len(c.Lifecycle.Outbox) == 0 {
+	published := untaken(c, t)
+	if published == nil {
 		return nil
 	}
-	run := c.Lifecycle.Outbox[len(c.Lifecycle.Outbox)-1]
-	published := run.Last()
-	if published.To != semconv.Published || published.At > t.At {
-		return nil
-	}
-	id := published.Event.Own(identity.Outbox)
+	id := published.Own(identity.Outbox)
 	var sent, twin, counted *correlator.Event
 	earlier := map[string]*correlator.Event{}
 	for _, e := range c.Events {
-		if e.At > published.At+moment && e.At <= t.At && e.Is(semconv.EventWorkflowState) {
-			return nil // it was taken up
-		}
 		if e.IsEvent() || e.Layer != semconv.LayerOutbox {
 			continue
 		}
@@ -80,7 +73,7 @@ func takenForCopy(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	if twin == nil && !said && (counted == nil || !copiesBy.MatchString(sent.Text)) {
 		return nil
 	}
-	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Itself, Certain: twin != nil || said, Onset: sent.At, Records: []*correlator.Event{sent, published.Event}}
+	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Itself, Certain: twin != nil || said, Onset: sent.At, Records: []*correlator.Event{sent, published}}
 	if twin != nil {
 		ev.Records = append(ev.Records, twin)
 	} else if !said {
