@@ -45,8 +45,16 @@ type call struct {
 	failed bool              // somebody behind the proxy tells of a failure: it had no answer to lose
 }
 
-// callsOf gathers, by trace or request, the failed calls around a trouble of which the called tells that they went well.
+// callsOf are, by trace or request, the failed calls around a trouble of which the called tells that they went well.
 func callsOf(c *correlator.Case, t *correlator.Trouble) []*call {
+	w := wordsOf(c, t)
+	if !w.called {
+		w.calls, w.called = gatherCalls(c, t), true
+	}
+	return w.calls
+}
+
+func gatherCalls(c *correlator.Case, t *correlator.Trouble) []*call {
 	by := map[string]*call{}
 	var out []*call
 	for _, e := range c.Failures(t) {

@@ -25,6 +25,9 @@ var wantsHealthy = regexp.MustCompile(`disruption budget (\S+) needs (\d+) healt
 func neverLetsGo(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	by := map[string][]*correlator.Event{}
 	for _, e := range c.Failures(t) {
+		if !on(e, themeBudget) {
+			continue
+		}
 		m := wantsHealthy.FindStringSubmatch(e.Text)
 		if m == nil || m[2] != m[3] {
 			continue

@@ -178,7 +178,7 @@ var awaited = []string{"read timed out", "readtimeout", "reading response header
 func noAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Mechanism: "no_answer", Weight: correlator.Generic, Directness: correlator.Caller}
 	for _, e := range slices.Concat(c.Failures(t), c.Quiet(t)) {
-		if e.IsEvent() || e.Layer == semconv.LayerClient || e.Layer == semconv.LayerNodeAgent || !holds(e.Text, awaited) && (!waited(e) || outlived(c, e)) || named(e) != nil {
+		if e.IsEvent() || e.Layer == semconv.LayerClient || e.Layer == semconv.LayerNodeAgent || !on(e, themeAwaited) && (!waited(e) || outlived(c, e)) || named(e) != nil {
 			continue
 		}
 		if mayTakeLong(c, t, e) {

@@ -31,7 +31,7 @@ func refusedAfterRollout(c *correlator.Case, t *correlator.Trouble) []correlator
 	}
 	var met []*correlator.Event // by the allocation's own
 	for _, e := range c.Failures(t) {
-		if !e.IsEvent() && e.Layer != semconv.LayerAPIAuth && holds(e.Text, refusedAs) {
+		if !e.IsEvent() && e.Layer != semconv.LayerAPIAuth && on(e, themeRefusedAs) {
 			met = append(met, e)
 		}
 	}

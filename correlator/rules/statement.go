@@ -271,34 +271,32 @@ func failedCall(e *correlator.Event) bool {
 }
 
 // statements lists what was said around a trouble that tells of a failure, in order: what concerns it, and what stands
-// beside it and was not said before the step began as well.
+// beside it and was not said before the step began as well. Who reads them changes nothing of them.
 func statements(c *correlator.Case, t *correlator.Trouble) []statement {
 	w := wordsOf(c, t)
 	if !w.stated {
 		w.statements, w.stated = readStatements(c, t), true
 	}
-	return slices.Clone(w.statements)
+	return w.statements
 }
 
 func readStatements(c *correlator.Case, t *correlator.Trouble) []statement {
-	var out []statement
-	known := map[*correlator.Event]bool{}
-	add := func(e *correlator.Event) {
-		if known[e] || e.Party() == "" || !c.Profile.Knows(e.Party()) || e.IsEvent() || e.Text == "" {
-			return
-		}
-		known[e] = true
-		out = append(out, stated(c, e))
-	}
-	for _, e := range c.Failures(t) {
-		add(e)
-	}
-	for _, e := range c.Beside(t, telling) {
+	failures, beside := c.Failures(t), c.Beside(t, telling)
+	said := slices.Concat(failures, beside)[:len(failures)]
+	for _, e := range beside {
 		if (e.Failed() || hinted(e) != nil && hinted(e).Info) && !elsewhere(c, t, e) && (c.Own(e, t) || !afterIt(t, e)) {
-			add(e)
+			said = append(said, e)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b statement) int { return correlator.CompareEvents(a.event, b.event) })
+	said = slices.DeleteFunc(said, func(e *correlator.Event) bool {
+		return e.Text == "" || e.IsEvent() || e.Party() == "" || !c.Profile.Knows(e.Party())
+	})
+	slices.SortFunc(said, correlator.CompareEvents)
+	said = slices.Compact(said)
+	out := make([]statement, len(said))
+	for i, e := range said {
+		out[i] = stated(c, e)
+	}
 	insisted(c, t, out)
 	return out
 }

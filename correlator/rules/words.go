@@ -18,6 +18,8 @@ type words struct {
 	holds                   map[string]bool // parties between which the order lay
 	statements              []statement     // see statements
 	stated                  bool            // whether they were read
+	calls                   []*call         // see callsOf
+	called                  bool            // whether they were gathered
 }
 
 // linked says whether one of the records comes from a service that the step's own records lead to, or is about an address that they name.
@@ -66,7 +68,8 @@ func betweenOutboxAndWorkflow(c *correlator.Case, t *correlator.Trouble) bool {
 func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 	return t.Memo(func() any {
 		w := &words{failures: map[*signature][]*correlator.Event{}, quiet: map[*signature][]*correlator.Event{}, beside: map[*signature][]*correlator.Event{}, answered: map[string]bool{}, holds: map[string]bool{}}
-		known := map[*correlator.Event]bool{}
+		failures, quiet := c.Failures(t), c.Quiet(t)
+		known := make(map[*correlator.Event]bool, len(failures)+len(quiet))
 		for _, e := range t.Cites {
 			if e.Layer == t.Owes && t.Owes != "" {
 				w.answered[e.Service] = true // who owes the step says what keeps it
@@ -77,7 +80,7 @@ func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 				w.answered["layer "+layer], w.holds[layer] = true, true
 			}
 		}
-		for _, e := range c.Failures(t) {
+		for _, e := range failures {
 			known[e] = true
 			if l := callee(c, e); l != "" {
 				w.answered["layer "+l] = true
@@ -86,7 +89,7 @@ func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 				w.failures[s] = append(w.failures[s], e)
 			}
 		}
-		for _, e := range c.Quiet(t) {
+		for _, e := range quiet {
 			known[e] = true
 			if e.Layer != semconv.LayerClient && e.Layer != semconv.LayerIngress {
 				w.answered[e.Service] = true
