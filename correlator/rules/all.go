@@ -52,6 +52,7 @@ var groups = []struct {
 	{executor, "accepted and not answered"},
 	{provider, "answered with a failure"},
 	{part, "answered with a failure"},
+	{neverPowered, "accepted and not carried out"},
 	{netboot, "answered, and asked for and answered again"},
 	{unfinished, "accepted and not answered"},
 	{refused, "not arrived: nobody listens"},

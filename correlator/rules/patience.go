@@ -32,6 +32,9 @@ func patient() []correlator.Rule {
 	}}
 }
 
+// often is how many records of a caller who hung up make one answer of another's enough, if that took twice as long.
+const often = 4
+
 // hangsUpFirst compares how long a caller waited with how long the same call took for others: at least two of each. That he left is told by a
 // proxy (499, ALB's 460, Envoy's DC), or by himself.
 func hangsUpFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
@@ -93,10 +96,12 @@ func hangsUpFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	switch {
 	case sooner:
 		return nil
-	case len(others) > 1:
+	case len(others) > 1 || len(others) == 1 && closeTo(t, others[0]) && len(ev.Records) >= often && tookOf(others[0]) > 2*longest:
 		ev.Summary += ", and such calls take others " + tookOf(others[0]).Round(time.Millisecond).String()
-		ev.Records = append(ev.Records, others[:2]...)
-		c.Borrow(others[:2]...)
+		ev.Certain = ev.Certain && len(others) > 1
+		others = others[:min(len(others), 2)]
+		ev.Records = append(ev.Records, others...)
+		c.Borrow(others...)
 	case usual > longest:
 		ev.Summary += ", and half of such calls take longer than " + usual.String()
 		ev.Records = append(ev.Records, figures)
