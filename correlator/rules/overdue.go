@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -103,6 +104,9 @@ func handedOn(c *correlator.Case, t *correlator.Trouble) bool {
 		if t.Cleared != 0 && s.event.At < t.From && correlator.Onward(semconv.LayerWorkflow, s.party) {
 			return false // it did its part all the same
 		}
+		if s.event.At < t.From && reconnected(c, t, s.event) {
+			return false
+		}
 		switch s.party {
 		case semconv.LayerWorkflow, semconv.LayerClient:
 			return s.about != "" && s.about != semconv.LayerWorkflow
@@ -110,6 +114,18 @@ func handedOn(c *correlator.Case, t *correlator.Trouble) bool {
 		return !s.echo || c.Own(s.event, t)
 	})
 }
+
+// reconnected says whether a program that could not use another one told, before the step began, that it is connected again.
+func reconnected(c *correlator.Case, t *correlator.Trouble, lost *correlator.Event) bool {
+	again := false
+	c.Each(lost.At+1, t.From, func(e *correlator.Event) {
+		again = again || e.Service == lost.Service && !e.IsEvent() && !e.Failed() && connectedWords.MatchString(e.Text) && (closeTo(t, e) || correlator.EveryReaderHas(e))
+	})
+	return again
+}
+
+// connectedWords find that a program is connected, or is so again.
+var connectedWords = regexp.MustCompile(`\b(?:re-?)?connected to\b|\breconnected\b|\bconnection (?:re-?established|restored)\b`)
 
 // lastDone is when the last job or task was done, 0 where one is not, or none was.
 func lastDone(c *correlator.Case) (at int64) {
