@@ -52,6 +52,13 @@ func holdsUnbegun(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	if began || complained || len(renewed) < 3 || renewed[len(renewed)-1].At-a.Taken.At < max(unbegun, (a.Over.At-a.Taken.At)/2) {
 		return nil
 	}
+	done := false
+	c.Each(a.Over.At+1, c.Now, func(e *correlator.Event) {
+		done = done || e.Own(identity.Task) == a.Task && (e.To() == semconv.Succeeded || !e.IsEvent() && e.Layer == semconv.LayerNodeAgent && !e.Failed() && holds(e.Text, goesWell))
+	})
+	if done {
+		return nil // it was at work, and had no time
+	}
 	last := renewed[len(renewed)-1]
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Caller, Certain: true, Onset: a.Taken.At, Records: []*correlator.Event{a.Taken, renewed[0], last, a.Over},

@@ -22,6 +22,9 @@ func neverPowered() []correlator.Rule {
 // powerIs finds what somebody who looked says of a machine's power (ipmitool's "chassis power", Redfish' PowerState).
 var powerIs = regexp.MustCompile(`\b(?:chassis power(?: is)?|power ?state(?: of \S+)?(?: is)?|power is)[ :="(]+(on|off)\b`)
 
+// tookOrder finds that a machine's controller took the order to power it on (ipmitool, Redfish' answers).
+var tookOrder = regexp.MustCompile(`control: (?:up/)?on\b|\bpower[ -]?on\b.*\b(?:ok|success\w*|accepted|completed|20[0-4])\b`)
+
 // stays is how long a machine is off until that is no moment of a power cycle.
 const stays = int64(5 * time.Minute)
 
@@ -35,6 +38,9 @@ func stayedOff(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	for _, e := range c.Events {
 		if e.At <= t.From || e.At > t.At || e.IsEvent() || e.Layer != semconv.LayerProvider && e.Layer != semconv.LayerNode {
 			continue
+		}
+		if tookOrder.MatchString(e.Text) {
+			return nil // the machine was told, and did not come on: it may be its own power
 		}
 		if m := powerIs.FindStringSubmatch(e.Text); m != nil {
 			on = on || m[1] == "on"

@@ -163,7 +163,7 @@ func endedInUse(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 			acted = e
 		}
 	})
-	if acted == nil {
+	if acted == nil || !inUse(c, acted.At) {
 		return nil
 	}
 	wished := false
@@ -184,6 +184,17 @@ func endedInUse(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 		ev.NextCheck = "by what the platform decided that the machine was not at work"
 	}
 	return []correlator.Evidence{ev}
+}
+
+// inUse says whether the allocation was active at a time, by its states.
+func inUse(c *correlator.Case, at int64) bool {
+	state := ""
+	for _, s := range c.Lifecycle.States {
+		if s.At <= at {
+			state = s.To
+		}
+	}
+	return state == semconv.Active
 }
 
 // askedToAct is the platform's own word, right before a provider acted on a node, that it has the node's power or installation changed.
