@@ -2,6 +2,7 @@ package rules
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -24,12 +25,15 @@ var wantsHealthy = regexp.MustCompile(`disruption budget (\S+) needs (\d+) healt
 // neverLetsGo needs the same word of one budget twice at least: a pod that is just being replaced makes it true for a while.
 func neverLetsGo(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	by := map[string][]*correlator.Event{}
-	for _, e := range c.Failures(t) {
+	for _, e := range slices.Concat(c.Failures(t), c.Beside(t, telling)) {
 		if !on(e, themeBudget) {
 			continue
 		}
 		m := wantsHealthy.FindStringSubmatch(e.Text)
 		if m == nil || m[2] != m[3] {
+			continue
+		}
+		if slices.Contains(by[m[1]], e) {
 			continue
 		}
 		if by[m[1]] = append(by[m[1]], e); len(by[m[1]]) > 1 && e.At-by[m[1]][0].At > recently {

@@ -142,7 +142,7 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		if sig := hinted(e); sig != nil && sig.ID == "provider.addresses" && slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return notHeardOf(c, t, node) }) {
 			continue // its own machine never asked there
 		}
-		if s.party == semconv.LayerNetwork && s.about == "" && ofOneMachine(c, e) {
+		if s.party == semconv.LayerNetwork && s.about == "" && (ofOneMachine(c, e) || ofForwardProxy(e.Text)) {
 			continue
 		}
 		if s.party == semconv.LayerNetwork && s.about == "" && e.Severity < 17 && holds(e.Text, measured) && !onItsWay(c, t, e) {

@@ -128,9 +128,16 @@ func ofOneSide(c *correlator.Case, t *correlator.Trouble, records []*correlator.
 	return dialled != "" && c.AliveBetween(dialled, records[0].At, c.Now) == nil && c.AliveBetween(semconv.LayerNetwork, t.From-recently, t.At+recently) == nil
 }
 
-// workedSince says whether whoever tells of dials to a machine that nobody answered went on to work with that machine before the trouble began.
+// ofControllers are the words of a provider that deals with a machine's power by its controller.
+var ofControllers = []string{"power action", "power state", "bmc", "ipmi", "redfish"}
+
+// workedSince says whether whoever tells of dials to a machine that nobody answered went on to work with that machine before the trouble began, or
+// tells of its controller alone.
 func workedSince(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
 	last := records[len(records)-1]
+	if last.Layer == semconv.LayerProvider && last.Node != "" && !slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Node != last.Node || !holds(e.Text, ofControllers) }) {
+		return true // one machine's controller did not answer: what others say of packets is another matter
+	}
 	if last.Node == "" || last.At >= t.From || slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Service != last.Service || e.Node != last.Node }) {
 		return false
 	}
