@@ -172,6 +172,35 @@ func (o *ordinaryLines) around(troubles []*correlator.Trouble, now int64) (out [
 	return out
 }
 
+// during are a sample of what was said while troubles lasted, the first two of a kind in ten minutes, as a store gives it, in order of time: a trouble may
+// last so long that nothing of its middle is close to where it begins or ends.
+func (o *ordinaryLines) during(troubles []*correlator.Trouble, now int64) (out []*correlator.Event) {
+	const stretch = int64(10 * time.Minute)
+	given := map[*correlator.Event]bool{}
+	for _, t := range troubles {
+		from, to := min(t.From, t.At), max(t.At, t.Cleared)
+		if t.Cleared == 0 {
+			to = max(to, now)
+		}
+		to = min(to, t.At+contextMargin)
+		for _, list := range o.kinds {
+			end := at(list, to+1)
+			for i := at(list, from); i < end; {
+				next := list[i].At - list[i].At%stretch + stretch
+				for _, e := range list[i:min(i+aMinute, end)] {
+					if e.At < next && !given[e] {
+						given[e] = true
+						out = append(out, e)
+					}
+				}
+				i = at(list, next)
+			}
+		}
+	}
+	slices.SortFunc(out, correlator.CompareEvents)
+	return out
+}
+
 // around are the first and the end of the few of a list that are closest to a time.
 func around(list []*correlator.Event, t int64) (first, end int) {
 	first = at(list, t)

@@ -63,6 +63,10 @@ func TestOrdinaryLinesAroundATrouble(t *testing.T) {
 			t.Errorf("a line at second %d", s)
 		}
 	}
+	lasting := &correlator.Trouble{From: 0, At: 3000 * int64(time.Second), Cleared: 3000 * int64(time.Second)}
+	if between := o.during([]*correlator.Trouble{lasting, lasting}, 3599*int64(time.Second)); len(between) != 3*2*5+3 || !slices.IsSortedFunc(between, correlator.CompareEvents) {
+		t.Errorf("%d lines of 50 minutes and a second", len(between))
+	}
 	first := got[0]
 	if !o.remove(first) || o.remove(first) {
 		t.Error("a line was not removed once")

@@ -67,7 +67,7 @@ func (w *WorkingSet) caseOf(allocation string, own []*correlator.Event, watermar
 		return c
 	}
 	unsettled := c.Unsettled()
-	ordinary, others := w.ordinary.around(unsettled, w.now), w.answers.around(unsettled, w.now)
+	ordinary, others := merged(w.ordinary.around(unsettled, w.now), w.ordinary.during(unsettled, w.now)), w.answers.around(unsettled, w.now)
 	if len(ordinary)+len(others) > 0 {
 		return with(merged(around, ordinary), others)
 	}
