@@ -2,6 +2,7 @@ package correlator
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,18 +53,31 @@ func (c *Case) announced(t *Trouble) (note *Event) {
 const maintenanceLasts = int64(4 * time.Hour)
 
 // shutDownInside is the machine's own word that somebody logged in on it shut it down, minutes before it was missed, and that it went on running
-// afterwards only by somebody's wish: what the tenant does with his machine is his affair.
+// afterwards only by somebody's wish: what the tenant does with his machine is his affair. So is that he, or somebody else, does not get to it meanwhile.
 func (c *Case) shutDownInside(t *Trouble) (note *Event) {
-	end := t.Cites[len(t.Cites)-1]
-	if t.Kind != StateTrouble || end.To() != semconv.Degraded {
+	first, end := t.Cites[0], t.Cites[len(t.Cites)-1]
+	if t.Kind == RequestTrouble {
+		failures := c.Failures(t)
+		i := slices.IndexFunc(failures, reaches)
+		if i < 0 || c.platformComplains(t) {
+			return nil
+		}
+		first = failures[i]
+	} else if end.To() != semconv.Degraded {
 		return nil
 	}
 	for _, node := range c.Lifecycle.Nodes {
-		c.EachIn(semconv.LayerNode, end.At-int64(15*time.Minute), end.At, func(e *Event) {
-			if Names(e, node) && !e.IsEvent() && holdsAny(e.Text, "shutdown initiated by", "powering down (", "command=/usr/sbin/shutdown", "command=/sbin/shutdown", "command=/usr/sbin/poweroff", "command=/sbin/poweroff", "command=/usr/sbin/halt", "command=/usr/bin/systemctl poweroff") {
+		c.EachIn(semconv.LayerNode, first.At-int64(15*time.Minute), end.At, func(e *Event) {
+			if Names(e, node) && !e.IsEvent() && holdsAny(e.Text, shutDownWords...) {
 				note = e
 			}
 		})
 	}
 	return note
+}
+
+// shutDownWords are those by which a machine tells that somebody on it shuts it down (sudo's log, systemd-logind).
+var shutDownWords = []string{
+	"shutdown initiated by", "powering down (", "command=/usr/sbin/shutdown", "command=/sbin/shutdown", "command=/usr/sbin/poweroff", "command=/sbin/poweroff", "command=/usr/sbin/halt",
+	"command=/usr/bin/systemctl poweroff",
 }

@@ -197,6 +197,11 @@ func exchangeOf(r *record.Record) Exchange {
 			}
 		}
 	}
+	if x.Status < 400 && x.Method == "" && !x.Proxied && r.Signal == record.Log { // what was asked for: a call that failed before may be the same
+		if l, ok := accesslog.ParsePlain(r.Body); ok && l.Status == x.Status {
+			x.Method, x.Path = l.Method, firstOf(x.Path, l.Path)
+		}
+	}
 	if x.Status >= 400 && !x.Proxied && x.Flags == "" && r.Signal == record.Log { // what the line says of the back end, beside the attributes
 		line := fromLine(r.Body, Exchange{})
 		if line.Proxied {

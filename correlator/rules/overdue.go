@@ -18,7 +18,7 @@ func overdue() []correlator.Rule {
 		NextCheck:  "what that party last did, and what it waits for",
 		SafeAction: "look before anything is restarted: the step may have been done and its record be late",
 		Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-			if t.Kind != correlator.OverdueTrouble || t.Owes == "" || !c.Profile.Knows(t.Owes) || t.Owes == semconv.LayerProvider && done(c, t) || handedOn(c, t) || cutShort(c, t) || unrecorded(c, t) {
+			if t.Kind != correlator.OverdueTrouble || t.Owes == "" || !c.Profile.Knows(t.Owes) || t.Owes == semconv.LayerProvider && done(c, t) || handedOn(c, t) || cutShort(c, t) || unrecorded(c, t) || notReceived(c, t) {
 				return nil
 			}
 			var sign, complaint *correlator.Event
@@ -78,6 +78,25 @@ func unrecorded(c *correlator.Case, t *correlator.Trouble) bool {
 	return slices.ContainsFunc(t.Cites, func(e *correlator.Event) bool {
 		return e.IsEvent() && told(e.Layer) && (c.WentQuiet(e.Layer) || c.DueAfter(e.Layer, t.At) || c.PausedSince(e.Layer, t.From))
 	})
+}
+
+// notReceived says whether nobody but the one who asked tells of what was asked for, and he tells that he had no answer: then it is not known that it
+// arrived, and whoever would have owed the step may know nothing of it.
+func notReceived(c *correlator.Case, t *correlator.Trouble) bool {
+	if slices.ContainsFunc(t.Cites, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient }) {
+		return false
+	}
+	unanswered := false
+	for _, e := range c.Events {
+		switch {
+		case e.At < t.From:
+		case e.Layer != semconv.LayerClient:
+			return false
+		default:
+			unanswered = unanswered || e.Failed() && !e.IsEvent() && e.HTTP.Status == 0
+		}
+	}
+	return unanswered
 }
 
 // handedOn says whether a workflow that stands still is seen to have handed its work on: somebody behind it speaks of this very

@@ -39,6 +39,14 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "node.routes" }) {
 			return nil // the machine threw its routes away itself
 		}
+		if gone := asksFormerAddress(c, t); len(gone) > 0 && !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
+			return e.Layer != semconv.LayerClient && !slices.Contains(gone[0].Records, e)
+		}) {
+			return nil // nobody has the address any more
+		}
+		if ofOwnMachine(c, ev.Records) {
+			return nil
+		}
 	case "node.nic_down":
 		if cameBack(c, t, ev.Records) {
 			return nil
@@ -100,7 +108,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "process.crash", "process.exit", "node_agent.crash":
 		ev = bornBroken(c, ev)
 	case "network.timeout", "network.dial_timeout":
-		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || workedSince(c, t, ev.Records) || tooBusy(c, told, ev.Records) {
+		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || ofOwnMachine(c, ev.Records) || workedSince(c, t, ev.Records) || tooBusy(c, told, ev.Records) {
 			return nil
 		}
 	case "network.loss":

@@ -21,10 +21,10 @@ func staleUpstream() []correlator.Rule {
 }
 
 // movedAway are the words of who ends or moves an instance of a back end (Kubernetes' events).
-var movedAway = []string{"stopping container", "endpoint removed", "successfuldelete", "evicted"}
+var movedAway = []string{"stopping container", "endpoint removed", "successfuldelete", "evict"}
 
 // asksFormerAddress needs calls that fail at one address alone, an answer from the same port of another one that this proxy does not ask meanwhile,
-// and the end, or a rollout, of an instance of the back end before.
+// and the end, or a rollout, of an instance of the back end before, or the proxy's own word that it does not hear of such.
 func asksFormerAddress(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself}
 	former := ""
@@ -59,7 +59,7 @@ func asksFormerAddress(c *correlator.Case, t *correlator.Trouble) []correlator.E
 			well = e
 		}
 	})
-	moved := endedBefore(c, first)
+	moved := cmp.Or(endedBefore(c, first), hearsOfNone(c, first))
 	if well == nil {
 		well = servesOthers(c, t, first)
 	}
@@ -109,7 +109,20 @@ func endedBefore(c *correlator.Case, failed *correlator.Event) (moved *correlato
 	return moved
 }
 
+// hearsOfNone is the last word of the same process of a proxy, before a call failed, that it is not told any more where the back end's instances are
+// (client-go's reflector), nil where there is none.
+func hearsOfNone(c *correlator.Case, failed *correlator.Event) (told *correlator.Event) {
+	c.EachIn(semconv.LayerIngress, failed.At-int64(changed), failed.At, func(e *correlator.Event) {
+		if !e.IsEvent() && e.Failed() && instanceOf(e) == instanceOf(failed) && holds(e.Text, []string{"endpointslice", "*v1.endpoints"}) {
+			told = e
+		}
+	})
+	return told
+}
+
 // instanceOf names one process of a proxy, as far as its records do.
-func instanceOf(e *correlator.Event) string { return e.Service + " " + e.Attr("host.name") }
+func instanceOf(e *correlator.Event) string {
+	return e.Service + " " + e.Attr("host.name") + " " + e.Attr("k8s.pod.name")
+}
 
 func portOf(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }

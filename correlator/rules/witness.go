@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/record"
@@ -126,6 +127,16 @@ func ofOneSide(c *correlator.Case, t *correlator.Trouble, records []*correlator.
 		}
 	}
 	return dialled != "" && c.AliveBetween(dialled, records[0].At, c.Now) == nil && c.AliveBetween(semconv.LayerNetwork, t.From-recently, t.At+recently) == nil
+}
+
+// ofOwnMachine says whether a client alone tells that he does not get a session on a machine, and neither the machine nor the network is heard of at that
+// time: it may be off as well as out of reach.
+func ofOwnMachine(c *correlator.Case, records []*correlator.Event) bool {
+	if slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !holds(e.Text, []string{"ssh: connect to host"}) }) {
+		return false
+	}
+	from, to := records[0].At-int64(2*time.Minute), records[len(records)-1].At+int64(2*time.Minute)
+	return !slices.ContainsFunc([]string{semconv.LayerNode, semconv.LayerNodeAgent, semconv.LayerNetwork}, func(layer string) bool { return c.AliveBetween(layer, from, to) != nil })
 }
 
 // ofControllers are the words of a provider that deals with a machine's power by its controller.
