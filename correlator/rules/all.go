@@ -57,6 +57,7 @@ var groups = []struct {
 	{unfinished, "accepted and not answered"},
 	{refused, "not arrived: nobody listens"},
 	{content, "answered with nothing in it"},
+	{expiredLink, "refused"},
 	{trigger, "sent to somebody else"},
 	{peer, "not arrived: the other one ended"},
 	{outbox, "accepted and not handed on"},

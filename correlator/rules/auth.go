@@ -112,7 +112,7 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Hearsay, Certain: true}
 	for _, e := range c.Failures(t) {
-		if named(e) != nil || !refusal(e) {
+		if named(e) != nil || !refusal(e) || ranOut(e) {
 			continue
 		}
 		ev.Records = append(ev.Records, e)

@@ -97,7 +97,7 @@ func heldByLock(c *correlator.Case, ev correlator.Evidence) correlator.Evidence 
 }
 
 // roomFor is how databases report their connections: so many of so many.
-var roomFor = regexp.MustCompile(`(?:connections?|total|active|in use|used|sessions?)\D{0,16}(\d+)(?:\D{0,16}(?:of|/)|.{0,48}?(?:max|limit))\D{0,20}(\d+)`)
+var roomFor = regexp.MustCompile(`(?:connections?|backends|total|active|in use|used|sessions?)\D{0,16}(\d+)(?:\D{0,16}(?:of|/)|.{0,48}?(?:max|limit))\D{0,20}(\d+)`)
 
 // letIn are the words of a database that lets somebody in (PostgreSQL's log_connections, MySQL, Oracle).
 var letIn = []string{"connection authorized", "connection received", "connect\t", "connection accepted"}
@@ -142,7 +142,7 @@ func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) 
 }
 
 // ofCallersPool are the words for a pool of connections that a caller keeps, as against the server's own limit.
-var ofCallersPool = []string{"queuepool", "hikari", "pool has been exhausted", "pool exhausted", "timeout acquiring", "unable to acquire", "connection is not available", "acquisition timeout", "pool timed out", "from pool"}
+var ofCallersPool = []string{"queuepool", "hikari", "pool has been exhausted", "pool exhausted", "timeout acquiring", "unable to acquire", "connection is not available", "acquisition timeout", "pool timed out", "from pool", "failed to acquire connection"}
 
 // lockTime is how long before an empty pool the lock that empties it may have been complained of.
 const lockTime = int64(time.Minute)

@@ -48,9 +48,17 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil
 		}
 	case "node.nic_down":
-		if cameBack(c, t, ev.Records) {
+		if cameBack(c, t, ev.Records) || farEndAccuses(c, ev.Records) {
 			return nil
 		}
+	case "api_auth.rbac":
+		if restored(c, t, ev.Records) {
+			return nil // a rollout took the role away
+		}
+	case "client.user_data":
+		ev = byRollout(c, ev, "user_data", "user-data", "user_data", "userdata", "vendor-data", "cloud-init", "cloud-config", "ignition")
+	case "provider.boot_image", "provider.boot_file":
+		ev = byRollout(c, ev, "image", "image", "boot")
 	case "provider.bmc":
 		ev = ofTheirNet(c, t, s, ev)
 	case "db.privilege":
@@ -238,6 +246,31 @@ func cameBack(c *correlator.Case, t *correlator.Trouble, records []*correlator.E
 		}
 	})
 	return up != nil && t.At-up.At > int64(2*time.Minute) && up.At-last.At < int64(2*time.Minute)
+}
+
+// farEndAccuses says whether an end of a link that went down, or what drives it, tells that the other end is why: the other one may say the same, and
+// nobody knows.
+func farEndAccuses(c *correlator.Case, records []*correlator.Event) bool {
+	accuses := false
+	first, last := records[0].At, records[len(records)-1].At
+	for _, layer := range []string{semconv.LayerNetwork, semconv.LayerNode} {
+		c.EachIn(layer, first-int64(2*time.Minute), last+int64(2*time.Minute), func(e *correlator.Event) {
+			accuses = accuses || !e.IsEvent() && e.Failed() && accusesFarEnd(e) && (layer == semconv.LayerNetwork || e.Node == records[0].Node)
+		})
+	}
+	return accuses
+}
+
+// accusesFarEnd says whether one end of a link tells that the other one is why nothing arrives.
+func accusesFarEnd(e *correlator.Event) bool {
+	return holds(e.Text, []string{"remote side does not transmit", "peer does not transmit", "cause: remote side", "cause: far end", "far end is down", "far-end fault"})
+}
+
+// restored says whether all of what was complained of began with a rollout of who complains and ended with its undoing.
+func restored(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	return slices.ContainsFunc(brokenBy(c, t), func(by correlator.Evidence) bool {
+		return by.Certain && by.Directness == correlator.Itself && !slices.ContainsFunc(records, func(e *correlator.Event) bool { return !slices.Contains(by.Records, e) })
+	})
 }
 
 // stoppedByItself says whether a worker that had polled tells why it polls no more: it was deployed, and is stuck.

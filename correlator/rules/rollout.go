@@ -18,8 +18,8 @@ const rolledOut = 15 * time.Minute
 // rollout's).
 func byRollout(c *correlator.Case, ev correlator.Evidence, mechanism string, words ...string) correlator.Evidence {
 	before := rolledOut
-	if mechanism == "image" {
-		before = changed // a machine boots its new image when its turn comes
+	if mechanism == "image" || mechanism == "user_data" {
+		before = changed // a machine boots its new image, and reads its new data, when its turn comes
 	}
 	var change *correlator.Event
 	c.EachEvent(semconv.EventDeploy, ev.Onset-int64(before), ev.Onset+int64(30*time.Second), func(e *correlator.Event) {

@@ -28,7 +28,11 @@ var movedAway = []string{"stopping container", "endpoint removed", "successfulde
 func asksFormerAddress(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself}
 	former := ""
-	for _, e := range slices.Concat(c.Failures(t), byPath(c, t)) {
+	failures := slices.Concat(c.Failures(t), byPath(c, t))
+	if t.Complaint && !slices.ContainsFunc(failures, func(e *correlator.Event) bool { return e.Layer == semconv.LayerIngress }) {
+		failures = c.Beside(t, telling) // he does not say what he asked for
+	}
+	for _, e := range failures {
 		to := e.HTTP.Upstream
 		if e.Layer != semconv.LayerIngress || to == "" || e.HTTP.Status != 0 && e.HTTP.Status < 502 {
 			continue
@@ -59,7 +63,7 @@ func asksFormerAddress(c *correlator.Case, t *correlator.Trouble) []correlator.E
 			well = e
 		}
 	})
-	moved := cmp.Or(endedBefore(c, first), hearsOfNone(c, first))
+	moved := cmp.Or(endedBefore(c, first), hearsOfNone(c, first), renumbered(c, t, first))
 	if well == nil {
 		well = servesOthers(c, t, first)
 	}
@@ -114,6 +118,24 @@ func endedBefore(c *correlator.Case, failed *correlator.Event) (moved *correlato
 func hearsOfNone(c *correlator.Case, failed *correlator.Event) (told *correlator.Event) {
 	c.EachIn(semconv.LayerIngress, failed.At-int64(changed), failed.At, func(e *correlator.Event) {
 		if !e.IsEvent() && e.Failed() && instanceOf(e) == instanceOf(failed) && holds(e.Text, []string{"endpointslice", "*v1.endpoints"}) {
+			told = e
+		}
+	})
+	return told
+}
+
+// renumbered is the last word, before a call failed, of somebody who is no proxy that the address asked became another one, nil where there is none.
+func renumbered(c *correlator.Case, t *correlator.Trouble, failed *correlator.Event) (told *correlator.Event) {
+	host, _, _ := strings.Cut(failed.HTTP.Upstream, ":")
+	if len(host) < shortestID {
+		return nil
+	}
+	c.Each(failed.At-int64(changed), failed.At, func(e *correlator.Event) {
+		if e.IsEvent() || e.Failed() || e.Layer == semconv.LayerIngress || e.Layer == semconv.LayerClient || !strings.Contains(e.Text, host) || !closeTo(t, e) && !correlator.EveryReaderHas(e) {
+			return
+		}
+		other := slices.ContainsFunc(networkAddress.FindAllString(e.Text, 4), func(a string) bool { return a != host })
+		if other && holds(e.Text, []string{" -> ", "(was ", "changed", "re-created", "recreated", "moved", "replaced", "formerly"}) {
 			told = e
 		}
 	})

@@ -30,7 +30,7 @@ var unusable = needles.Of(
 	"refused", "timed out", "timeout", "unavailable", "unreachable", "reset by peer", "eof", "broken pipe", "no response", "no reply", "no confirm", "not respond", "unable to connect",
 	"failed to connect", "could not connect", "cannot connect", "can't connect", "connection error", "connect to", "unable to reach", "could not reach", "cannot reach",
 	"server error", "internal error", "bad gateway", "gateway time", " 500", " 502", " 503", " 504", "lost connection", "connection lost", "disconnected", "deadline", "unable to handle the request", "unable to retrieve",
-	"operationalerror", "databaseerror", "programmingerror", "internalerror", "server-side error",
+	"operationalerror", "connectionerror", "databaseerror", "programmingerror", "internalerror", "server-side error",
 )
 
 // givenUp are the words of somebody whose patience with others was over: a consequence.
@@ -46,7 +46,7 @@ var givenUp = needles.Of(
 var ofItself = needles.Of(
 	"traceback", "exception", "unhandled", "uncaught", "assert", "crash", "segfault", "aborted (", "terminating", "unrecoverable", "corrupt", "malformed", "failed to decode", "failed to parse",
 	"failed to encode", "encode result", "failed to marshal", "failed to serialize", "failed to load", "failed to open", "failed to read", "failed to write", "failed to start", "failed to restore", "failed to initialize", "failed to initialise", "failed to create", "failed to allocate",
-	"failed to apply", "failed to process", "failed to handle", "failed during", "could not parse", "could not decode", "could not load", "could not open", "cannot parse", "cannot decode", "cannot open", "unable to parse", "unable to load",
+	"failed to apply", "failed to process", "failed to handle", "failed during", "could not parse", "could not decode", "could not load", "could not open", "cannot parse", "cannot decode", "cannot open", "unable to parse", "unable to load", "could not initialize", "could not restore", "unable to initialize", "unable to restore",
 	"unexpected end", "unexpected token", "unexpected value", "invalid state", "illegal state", "nil pointer", "null reference", "nullpointer", "undefined method", "index out of range", "typeerror", "keyerror", "valueerror", "attributeerror", "runtimeerror",
 	"is deprecated", "no longer supported", "not supported", "older than the last", "too old", "exited", "exit code", "exit status", "sigterm", "sigkill", "blocked", "stuck", "wedged", " hung", "deadlock", "overflow", "out of range", "limit reached",
 	"fatal:", "[emerg]", "[alert]", "[crit]", "cannot allocate", "lost quorum", "not up to date", "wrong ownership", "incompatible", "no longer available", "deserializ", "is not supplied", "activation failed", "unable to persist",
@@ -67,7 +67,7 @@ var ofCertificates = needles.Of("certificateexception", "sslhandshakeexception",
 var drivers = []struct {
 	word, layer string
 }{
-	{"pymysql", semconv.LayerDB}, {"mysqlclient", semconv.LayerDB}, {"psycopg", semconv.LayerDB}, {"sqlalchemy", semconv.LayerDB}, {"sqlstate", semconv.LayerDB}, {"pgx", semconv.LayerDB},
+	{"pymysql", semconv.LayerDB}, {"oslo_db", semconv.LayerDB}, {"mysqlclient", semconv.LayerDB}, {"psycopg", semconv.LayerDB}, {"sqlalchemy", semconv.LayerDB}, {"sqlstate", semconv.LayerDB}, {"pgx", semconv.LayerDB},
 	{"pg::", semconv.LayerDB}, {"pq: ", semconv.LayerDB}, {"npgsql", semconv.LayerDB}, {"hikaripool", semconv.LayerDB}, {"jdbc", semconv.LayerDB}, {"redis", semconv.LayerDB}, {"cassandra", semconv.LayerDB}, {"mongo", semconv.LayerDB}, {"dqlite", semconv.LayerDB}, {"etcd", semconv.LayerDB}, {"database", semconv.LayerDB},
 	{"amqp", semconv.LayerOutbox}, {"kafka", semconv.LayerOutbox}, {"rdkafka", semconv.LayerOutbox}, {"nats:", semconv.LayerOutbox}, {"jetstream", semconv.LayerOutbox}, {"rabbitmq", semconv.LayerOutbox},
 	{"keycloak", semconv.LayerAPIAuth}, {"jwks", semconv.LayerAPIAuth}, {"oidc", semconv.LayerAPIAuth}, {"authorino", semconv.LayerAPIAuth}, {"openpolicyagent", semconv.LayerAPIAuth}, {"vault", semconv.LayerAPIAuth},

@@ -132,7 +132,9 @@ func ofOneSide(c *correlator.Case, t *correlator.Trouble, records []*correlator.
 // ofOwnMachine says whether a client alone tells that he does not get a session on a machine, and neither the machine nor the network is heard of at that
 // time: it may be off as well as out of reach.
 func ofOwnMachine(c *correlator.Case, records []*correlator.Event) bool {
-	if slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !holds(e.Text, []string{"ssh: connect to host"}) }) {
+	if slices.ContainsFunc(records, func(e *correlator.Event) bool {
+		return e.Layer != semconv.LayerClient || !holds(e.Text, []string{"ssh: connect to host"})
+	}) {
 		return false
 	}
 	from, to := records[0].At-int64(2*time.Minute), records[len(records)-1].At+int64(2*time.Minute)
