@@ -208,6 +208,28 @@ func (j *judgement) driftFault(drifted []projectionKey) {
 	}
 }
 
+// lagFault makes the projection the owner of a view that was behind for long and is no more, as it would have been while it was, where nothing else
+// was wrong meanwhile.
+func (j *judgement) lagFault() {
+	alone := len(j.causes) == 0 && len(j.open) == 0 && !slices.ContainsFunc(j.c.Troubles(), func(t *Trouble) bool { return t.Kind != DriftTrouble && t.Kind != RequestTrouble })
+	for _, t := range j.lagged {
+		d := j.why.of(t)
+		if !alone {
+			d.rule(RulingRecovered, "it shows what is since "+Time(t.Cleared).Milli()+", and others were in trouble, too")
+			continue
+		}
+		ev := Evidence{
+			Rule: "projection.stale", Layer: semconv.LayerProjection, Mechanism: "stale", Weight: Telling, Directness: Itself, Records: t.Cites, Onset: t.From, Last: t.Cleared,
+			Summary:    t.What,
+			NextCheck:  "what the view's updater last applied before, and what it began with afterwards",
+			SafeAction: "replay what it missed; the control plane's state was right",
+		}
+		j.add(ev, t)
+		d.weigh([]Evidence{ev}, 1)
+		d.rule(Attributed, "nothing else was wrong meanwhile")
+	}
+}
+
 // unrefreshed is how long a view had not been refreshed when it was looked at, by its own account and its own clock;
 // 0 where it does not say.
 func unrefreshed(look *Event) int64 {

@@ -41,7 +41,7 @@ func (j *judgement) fault(k cause) Fault {
 	if at := j.partyWorksAgain(k); at != 0 {
 		cleared, still = at, false
 	}
-	if !still && cleared > k.ev.Last {
+	if !still && cleared >= k.ev.Last && cleared != 0 {
 		f.ClearedAt = new(Time)
 		*f.ClearedAt = Time(cleared)
 	}

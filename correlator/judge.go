@@ -36,6 +36,7 @@ func judge(c *Case, rules []Rule, why *Reasoning) Verdict {
 	if more := len(c.Troubles()) - maxTroubles; more > 0 {
 		j.v.Findings = append(j.v.Findings, Finding{Kind: "many_troubles", Summary: fmt.Sprintf("%d troubles between the first %d and the last %d were not judged one by one", more, maxTroubles/2, maxTroubles/2), Refs: []string{}})
 	}
+	j.lagFault()
 	j.driftFault(drifted)
 	j.conclude()
 	return j.v
@@ -62,9 +63,7 @@ func (j *judgement) explain(t *Trouble) {
 	switch {
 	case len(found) > 0:
 	case t.Cleared != 0 && !j.c.unheardOf(t):
-		// It was made good, and nobody can say what it was: to be known, not to be blamed.
-		j.v.Findings = append(j.v.Findings, Finding{Kind: "recovered", Summary: t.What + ", and a later attempt succeeded", Refs: refs(t.Cites)})
-		d.rule(RulingRecovered, "a later attempt succeeded at "+Time(t.Cleared).Milli()+", and nothing names a cause")
+		j.recovered(t, d)
 		return
 	default:
 		j.open = append(j.open, t)
@@ -89,6 +88,16 @@ func (j *judgement) explain(t *Trouble) {
 		j.contested = true
 		j.add(found[1], t)
 	}
+}
+
+// recovered rules on what was made good, and of which nobody can say what it was: to be known, not to be blamed.
+func (j *judgement) recovered(t *Trouble, d *Deliberation) {
+	if t.Kind == DriftTrouble {
+		j.lagged = append(j.lagged, t)
+		return // see lagFault
+	}
+	j.v.Findings = append(j.v.Findings, Finding{Kind: "recovered", Summary: t.What + ", and a later attempt succeeded", Refs: refs(t.Cites)})
+	d.rule(RulingRecovered, "a later attempt succeeded at "+Time(t.Cleared).Milli()+", and nothing names a cause")
 }
 
 // attributedBy says why the first explanation won.
@@ -156,7 +165,7 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 				d.drop(&ev, "a view that lagged is the view's matter")
 				continue
 			}
-			if ev.Beside && t.Kind == OverdueTrouble && t.Cleared != 0 {
+			if ev.Beside && t.Kind == OverdueTrouble && t.Cleared != 0 && !lastedAsLong(t, &ev) {
 				d.drop(&ev, "what was late and done in the end takes proof of its own")
 				continue
 			}
@@ -194,6 +203,24 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 		return 0
 	})
 	return found, all
+}
+
+// lastedAsLong says whether a party tells of itself what is wrong again and again while a step is late, and no more once it was done.
+func lastedAsLong(t *Trouble, ev *Evidence) bool {
+	var during []*Event
+	for _, e := range plain(ev.Records) {
+		switch {
+		case e.At > t.Cleared:
+			return false
+		case e.At >= t.From && e.Allocation == "":
+			during = append(during, e)
+		}
+	}
+	enough := Telling
+	if ev.Layer == semconv.LayerWorkflow {
+		enough = Generic // it is what moves an allocation
+	}
+	return ev.Directness == Itself && ev.Weight >= enough && len(during) > 1 && during[len(during)-1].At-during[0].At >= (t.Cleared-t.From)/4
 }
 
 // besideTheWay says whether a cause lies inside a node that the step never got to: a task that nobody
@@ -339,6 +366,7 @@ type judgement struct {
 	v         Verdict
 	causes    []cause
 	open      []*Trouble // troubles that nothing explains
+	lagged    []*Trouble // views that were behind for long, and are no more, of which nothing says why
 	contested bool
 	disabled  map[string]bool
 	why       *Reasoning // nil where nobody asked

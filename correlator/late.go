@@ -195,6 +195,13 @@ func (c *Case) othersDone(from, to int64) (over *Event) {
 // late for a reason, and not only slow. Empty where he did not; once is enough where it took very long.
 func (c *Case) keptFrom(from, to int64, long bool) []*Event {
 	var told []*Event
+	for _, e := range c.Events {
+		switch {
+		case e.At < from || e.At > to || e.IsEvent() || e.Allocation != c.ID:
+		case e.Party() == semconv.LayerWorkflow && !e.fails && waitsForLock.MatchString(e.Text):
+			told = append(told, e)
+		}
+	}
 	for _, e := range c.ownFailures().around(from, to) {
 		switch {
 		case e.IsEvent() || e.Layer != semconv.LayerWorkflow && e.Layer != semconv.LayerProvider:
@@ -202,6 +209,7 @@ func (c *Case) keptFrom(from, to int64, long bool) []*Event {
 			told = append(told, e)
 		}
 	}
+	slices.SortStableFunc(told, CompareEvents)
 	if long && len(told) > 0 {
 		return someOf(told, persistsAtWork)
 	}
@@ -214,6 +222,9 @@ func (c *Case) keptFrom(from, to int64, long bool) []*Event {
 	}
 	return someOf(told, persistsAtWork)
 }
+
+// waitsForLock find that a workflow tells that it waits for what only one may hold at a time.
+var waitsForLock = regexp.MustCompile(`\b(?:could not acquire|failed to acquire|waiting (?:for|to acquire)|blocked on|still waiting for)\b.*\b(?:lock|mutex|semaphore|lease)\b`)
 
 // attemptsWords find that somebody tries for the third time, or oftener.
 var attemptsWords = regexp.MustCompile(`\battempt[ =#:]*(?:[3-9]|\d{2,})\b`)

@@ -56,6 +56,19 @@ func (r *Reasoning) begin(t *Trouble) *Deliberation {
 	return &r.Troubles[len(r.Troubles)-1]
 }
 
+// of is the deliberation on a trouble that was begun before, nil where nobody asked for the reasoning.
+func (r *Reasoning) of(t *Trouble) *Deliberation {
+	if r == nil {
+		return nil
+	}
+	for i := range r.Troubles {
+		if d := &r.Troubles[i]; d.Kind == t.Kind && d.Trouble == t.What && d.From == Time(t.From) {
+			return d
+		}
+	}
+	return nil
+}
+
 // rule closes the deliberation.
 func (d *Deliberation) rule(ruling, because string) {
 	if d != nil {

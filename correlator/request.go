@@ -69,7 +69,7 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 				t.At = max(t.At, end.Observed)
 			}
 			requests = append(requests, t)
-		case !terminal(state) || state == semconv.Active && (c.failuresAround(end.At) > 1 || answered.MatchString(end.Text) || waitedInVain.MatchString(end.Text) || end.At-k.failed[0].At >= persistsFor && !repeated(k.failed)): // whoever has what he asked for complains of his own affairs
+		case !terminal(state) || state == semconv.Active && (c.failuresAround(end.At) > 1 || answered.MatchString(end.Text) || waitedInVain.MatchString(end.Text) || end.At-k.failed[0].At >= persistsFor && !repeated(k.failed) || c.severalComplain(end)): // whoever has what he asked for complains of his own affairs
 			t.From, t.Complaint = c.Events[0].At, true // it may be about anything that went before
 			if late := end.Observed - end.At; late > misdated && late <= misdatedAtMost {
 				t.At = end.Observed // his clock is behind: those who answered him tell of another hour
@@ -87,6 +87,13 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 // misdated is by how much a client's record must be older than its being seen until that is no delay but a clock; misdatedAtMost is how long
 // records are kept back by who could not deliver them.
 const misdated, misdatedAtMost = int64(5 * time.Minute), int64(2 * time.Hour)
+
+// severalComplain says whether another program of a client's complained some minutes before this one did: it is no affair of the program's own.
+func (c *Case) severalComplain(complaint *Event) bool {
+	return slices.ContainsFunc(c.Events, func(e *Event) bool {
+		return isUserCall(e) && !tellsOfRequest(e) && callFailed(e) && e.Service != complaint.Service && complaint.At-e.At >= int64(5*time.Minute)
+	})
+}
 
 // repeated says whether somebody says the same often enough to be heard for that (see persistentTroubles).
 func repeated(failed []*Event) bool {

@@ -97,7 +97,7 @@ func heldByLock(c *correlator.Case, ev correlator.Evidence) correlator.Evidence 
 }
 
 // roomFor is how databases report their connections: so many of so many.
-var roomFor = regexp.MustCompile(`(?:connections?|backends|total|active|in use|used|sessions?)\D{0,16}(\d+)(?:\D{0,16}(?:of|/)|.{0,48}?(?:max|limit))\D{0,20}(\d+)`)
+var roomFor = regexp.MustCompile(`(?:connections?|backends|count|total|active|in use|used|sessions?)\D{0,16}(\d+)(?:\D{0,16}(?:of|/)|.{0,48}?(?:max|limit))\D{0,20}(\d+)`)
 
 // letIn are the words of a database that lets somebody in (PostgreSQL's log_connections, MySQL, Oracle).
 var letIn = []string{"connection authorized", "connection received", "connect\t", "connection accepted"}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ func netboot() []correlator.Rule {
 		SafeAction: "stop serving that machine; what was installed is on its disk",
 		Find:       bootedAgain,
 	}, {
-		ID: "network.no_offer", Layer: semconv.LayerNetwork, Mechanism: "unreachable", Words: offered,
+		ID: "network.no_offer", Layer: semconv.LayerNetwork, Mechanism: "unreachable", Words: slices.Concat(offered, []string{neverAsked}),
 		Looks:      "a machine that hears no offer of an address, of which the DHCP server has not heard, while it makes offers to others",
 		NextCheck:  "the network between the machine's port and the DHCP server: VLAN, trunk, relay",
 		SafeAction: "do not reimage; neither the machine nor the server is broken by what is on record",
@@ -166,10 +167,45 @@ func bootedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	}}
 }
 
+// neverAsked is how a server of addresses says that a machine has not asked it for one.
+const neverAsked = "no discover"
+
 // notHeardOf says whether a server of addresses tells that a machine has not asked it for one.
 func notHeardOf(c *correlator.Case, t *correlator.Trouble, node string) (told bool) {
 	c.Each(t.From, t.At, func(e *correlator.Event) {
-		told = told || !e.IsEvent() && (closeTo(t, e) || correlator.EveryReaderHas(e)) && strings.Contains(e.Text, "no discover") && correlator.Names(e, node)
+		told = told || !e.IsEvent() && strings.Contains(e.Text, neverAsked) && correlator.Names(e, node)
 	})
 	return told
+}
+
+// exhausted finds the network of which a server of addresses tells that it has none left (ISC dhcpd, Kea).
+var exhausted = regexp.MustCompile(`\b(?:network|subnet|pool) (\d{1,3}(?:\.\d{1,3}){3}/\d{1,2})\b`)
+
+// assigns are the words of who tells which address, or range of addresses, a machine has or shall have.
+var assigns = []string{"reservation", "range ", "subnet", "dhcpoffer", "dhcpack", "static lease", "fixed-address"}
+
+// ofOtherNetwork says whether a server of addresses tells of one network, and whoever speaks of the allocation's machine places it in another.
+func ofOtherNetwork(c *correlator.Case, t *correlator.Trouble, told *correlator.Event) bool {
+	m := exhausted.FindStringSubmatch(told.Text)
+	if m == nil || c.Own(told, t) {
+		return false
+	}
+	network, err := netip.ParsePrefix(m[1])
+	if err != nil {
+		return false
+	}
+	inside, placed := false, false
+	c.Each(t.From-recently, t.At, func(e *correlator.Event) {
+		own := e.Allocation == c.ID || slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return correlator.Names(e, node) })
+		if e == told || e.IsEvent() || !own || !holds(e.Text, assigns) || !closeTo(t, e) && !correlator.EveryReaderHas(e) && !strings.Contains(e.Text, neverAsked) {
+			return
+		}
+		for _, word := range networkAddress.FindAllString(e.Text, 4) {
+			if address, err := netip.ParseAddr(word); err == nil {
+				placed = true
+				inside = inside || network.Contains(address)
+			}
+		}
+	})
+	return placed && !inside
 }

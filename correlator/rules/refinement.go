@@ -61,6 +61,10 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		ev = byRollout(c, ev, "image", "image", "boot")
 	case "provider.bmc":
 		ev = ofTheirNet(c, t, s, ev)
+	case "db.lock":
+		if ev.Beside && apartFromIt(c, t, ev.Records) {
+			return nil
+		}
 	case "db.privilege":
 		ev.Mechanism = s.Mechanism
 		ev = byRollout(c, ev, "migration", "migration", "schema", "grant", "database")
@@ -149,6 +153,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "provider.addresses":
 		if slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return notHeardOf(c, t, node) }) {
 			return nil // its own machine never asked there
+		}
+		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !ofOtherNetwork(c, t, e) }) {
+			return nil
 		}
 	case "provider.capacity":
 		return ofRoom(c, t, ev)
@@ -264,6 +271,23 @@ func farEndAccuses(c *correlator.Case, records []*correlator.Event) bool {
 // accusesFarEnd says whether one end of a link tells that the other one is why nothing arrives.
 func accusesFarEnd(e *correlator.Event) bool {
 	return holds(e.Text, []string{"remote side does not transmit", "peer does not transmit", "cause: remote side", "cause: far end", "far end is down", "far-end fault"})
+}
+
+// apartFromIt says whether none of what a database tells of locks lies close to a time at which the allocation's own calls failed: a deadlock is over at
+// once, and a wait for a lock within its time-out (InnoDB's is 50 s).
+func apartFromIt(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	const atIt = int64(time.Minute)
+	failed := false
+	for _, own := range c.Failures(t) {
+		if own.IsEvent() || !c.Own(own, t) {
+			continue
+		}
+		failed = true
+		if slices.ContainsFunc(records, func(e *correlator.Event) bool { return max(own.At, e.At)-min(own.At, e.At) <= atIt }) {
+			return false
+		}
+	}
+	return failed
 }
 
 // restored says whether all of what was complained of began with a rollout of who complains and ended with its undoing.

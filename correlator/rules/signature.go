@@ -260,10 +260,14 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 	}
 	if ev.Beside {
 		ev.Certain = false
-		if !told.linked(c, ev.Records) {
+		each := eachTime(c, t, ev.Records)
+		switch {
+		case each:
+			ev.Weight = min(ev.Weight, correlator.Telling)
+		case !told.linked(c, ev.Records):
 			ev.Weight-- // that it was said at that time is not that it is why
 		}
-		ev.Beside = !told.holds[owner] // who has the order in hand speaks of it, whether or not he names it
+		ev.Beside = !each && !told.holds[owner] // who has the order in hand speaks of it, whether or not he names it
 	}
 	if len(ev.Records) == 0 {
 		return nil
@@ -283,6 +287,31 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		ev.Weight, ev.Certain = correlator.Generic, false
 	}
 	return s.refined(c, t, told, ev)
+}
+
+// eachTime says whether the same was said, within a breath, at each of several times at which the allocation's own calls failed, and never else.
+func eachTime(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	const breath, apart = int64(2 * time.Second), int64(time.Minute)
+	var own []*correlator.Event
+	for _, e := range c.Failures(t) {
+		if !e.IsEvent() && c.Own(e, t) {
+			own = append(own, e)
+		}
+	}
+	near := func(list []*correlator.Event, e *correlator.Event) bool {
+		return slices.ContainsFunc(list, func(o *correlator.Event) bool { return max(o.At, e.At)-min(o.At, e.At) <= breath })
+	}
+	times := 0
+	last := int64(math.MinInt64)
+	for _, e := range own {
+		if !near(records, e) {
+			return false
+		}
+		if e.At-last >= apart || times == 0 {
+			times, last = times+1, e.At
+		}
+	}
+	return times > 1
 }
 
 // conclusive says whether a complaint about a certificate says enough to be believed: whose certificate, or who

@@ -142,6 +142,9 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		if sig := hinted(e); sig != nil && sig.ID == "provider.addresses" && slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return notHeardOf(c, t, node) }) {
 			continue // its own machine never asked there
 		}
+		if sig := hinted(e); sig != nil && (sig.ID == "provider.addresses" && ofOtherNetwork(c, t, e) || sig.ID == "db.lock" && !c.Own(e, t) && apartFromIt(c, t, []*correlator.Event{e})) {
+			continue
+		}
 		if s.party == semconv.LayerNetwork && s.about == "" && (ofOneMachine(c, e) || ofForwardProxy(e.Text) || accusesFarEnd(e)) {
 			continue
 		}
