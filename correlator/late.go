@@ -69,7 +69,7 @@ func (c *Case) movedLate(i int) *Trouble {
 			What: "the allocation stayed " + s.To + " for " + time.Duration(next.At-over.At).Round(time.Second).String() + " after its work was done",
 		}
 	case s.To != semconv.Active:
-		if told = c.keptFrom(s.At, next.At, took > keptAnyway*budget); len(told) == 0 {
+		if told = c.keptFrom(s.At, next.At, budget); len(told) == 0 {
 			return nil // others' work takes its time
 		}
 	default:
@@ -140,13 +140,17 @@ func viewsLate(c *Case) (out []*Trouble) {
 	for _, l := range c.looks() {
 		grace := int64(c.Profile.Grace(l.key.projection))
 		if _, since, is := c.shownWrongly(l.key, l.shown, l.event, l.event.At); is {
-			if l.event.At-since > muchLonger*grace {
+			if l.event.At-since > grace {
 				wrong[l.key] = append(wrong[l.key], l)
 			}
 			continue
 		}
 		if looks := wrong[l.key]; len(looks) > 1 {
 			truth, since, _ := c.shownWrongly(l.key, looks[0].shown, looks[0].event, looks[0].event.At)
+			if looks[len(looks)-1].event.At-since <= muchLonger*grace {
+				delete(wrong, l.key)
+				continue
+			}
 			var cites []*Event
 			for _, past := range looks {
 				cites = append(cites, past.event)
@@ -192,8 +196,9 @@ func (c *Case) othersDone(from, to int64) (over *Event) {
 }
 
 // keptFrom is how whoever moves an allocation, or works on it for him, told that he could not, again and again, while it stood still: then it was
-// late for a reason, and not only slow. Empty where he did not; once is enough where it took very long.
-func (c *Case) keptFrom(from, to int64, long bool) []*Event {
+// late for a reason, and not only slow. Empty where he did not; once is enough where it took very long, and so is it where
+// he told for as long as the whole may take.
+func (c *Case) keptFrom(from, to, budget int64) []*Event {
 	var told []*Event
 	for _, e := range c.Events {
 		switch {
@@ -210,14 +215,14 @@ func (c *Case) keptFrom(from, to int64, long bool) []*Event {
 		}
 	}
 	slices.SortStableFunc(told, CompareEvents)
-	if long && len(told) > 0 {
+	if to-from > keptAnyway*budget && len(told) > 0 {
 		return someOf(told, persistsAtWork)
 	}
 	if len(told) < persistsTimes {
 		return nil
 	}
 	span := told[len(told)-1].At - told[0].At
-	if span < (to-from)/4 || len(told) < persistsAtWork-1 && span < (to-from)/3 {
+	if span < budget && (span < (to-from)/4 || len(told) < persistsAtWork-1 && span < (to-from)/3) {
 		return nil
 	}
 	return someOf(told, persistsAtWork)

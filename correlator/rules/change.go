@@ -274,17 +274,23 @@ func outgrown(e *correlator.Event) bool { return forms.Any(e.Text) }
 // forms are the words of a form that has changed: of what is stored, sent or asked for.
 var forms = needles.Of("schema", "version", "column", "relation", "incompatible", "unknown field", "deprecated", "no longer", "downgrade")
 
-// undoing is the rollout of the same component that brought back what was there before, and after which it works again.
+// undoing is the rollout of the same component that brought back what was there before, or the next one right after which it works again.
 func undoing(c *correlator.Case, rollout *correlator.Event, t *correlator.Trouble) (undone *correlator.Event) {
 	if t.Cleared == 0 {
 		return nil
 	}
 	c.EachEvent(semconv.EventDeploy, rollout.At+1, t.Cleared, func(e *correlator.Event) {
-		if takesBack(e, rollout) {
+		if takesBack(e, rollout) || follows(e, rollout) && t.Cleared-e.At <= int64(rolledOut) {
 			undone = e
 		}
 	})
 	return undone
+}
+
+// follows says whether a rollout replaced what another had brought.
+func follows(e, rollout *correlator.Event) bool {
+	from := e.Attr(semconv.From)
+	return from != "" && e.Attr(semconv.Component) == rollout.Attr(semconv.Component) && slices.Contains([]string{rollout.To(), rollout.Attr(semconv.Version), rollout.Attr(semconv.Config)}, from)
 }
 
 // undoneForOthers is, where an allocation was not made good, the rollout that brought back what was there before, and an answer that the component

@@ -39,10 +39,7 @@ func ingress() []correlator.Rule {
 			Looks:      "a proxy that refuses by a limit of its own: 413, 414, 429 or 431 without a back end",
 			NextCheck:  "the proxy's limit, and whether what was asked for is legitimate",
 			SafeAction: "raise the limit or lower the rate; nothing behind the proxy was asked",
-			Find: proxied("the ingress refused by its own limit", func(x correlator.Exchange) bool {
-				own := x.Status == 413 || x.Status == 414 || x.Status == 429 || x.Status == 431
-				return own && x.Upstream == "" && x.Proxied || flagged(x, "RL") && x.Upstream == "" || flagged(x, "UO") // it named a server and did not ask it
-			}),
+			Find:       limited,
 		},
 		{
 			ID: "api.reset", Layer: semconv.LayerAPI, Mechanism: "crash",
@@ -109,6 +106,18 @@ func proxied(what string, is func(correlator.Exchange) bool) func(*correlator.Ca
 		}
 		return []correlator.Evidence{ev}
 	}
+}
+
+// limited are refusals of a proxy by a limit of its own, or what one caller did to come to it.
+func limited(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	found := proxied("the ingress refused by its own limit", func(x correlator.Exchange) bool {
+		own := x.Status == 413 || x.Status == 414 || x.Status == 429 || x.Status == 431
+		return own && x.Upstream == "" && x.Proxied || flagged(x, "RL") && x.Upstream == "" || flagged(x, "UO") // it named a server and did not ask it
+	})(c, t)
+	for i, ev := range found {
+		found[i] = byOneCaller(c, t, ev)
+	}
+	return found
 }
 
 // byPath are a proxy's lines, around a trouble, of answers to calls whose path names the allocation, or which one of its own failures

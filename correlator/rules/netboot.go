@@ -72,7 +72,7 @@ func noOffer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		}
 	}
 	if len(macs) == 0 {
-		return nil
+		return countedNone(c, t, unheard)
 	}
 	var serves *correlator.Event
 	heard := false
@@ -93,6 +93,33 @@ func noOffer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Caller, Onset: unheard[0].At, Records: append(slices.Clone(unheard[:min(len(unheard), 4)]), serves),
 		Summary: "the machine hears no offer of an address" + quote(unheard[0]) + "; " + serves.Service + " has not heard of it, and makes offers to others",
+	}}
+}
+
+// noneOf finds how many times a server of addresses was asked from each of its networks: "10.21.14.0/24: 0 discover in the last hour; 10.21.9.0/24: 14".
+var noneOf = regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}: (\d+)\b`)
+
+// countedNone needs a server's own count by networks, taken while the machine heard no offer: one of them asked never, and others did.
+func countedNone(c *correlator.Case, t *correlator.Trouble, unheard []*correlator.Event) []correlator.Evidence {
+	var count *correlator.Event
+	c.EachIn(semconv.LayerProvider, unheard[0].At, t.At+moment, func(e *correlator.Event) {
+		if e.IsEvent() || !strings.Contains(e.Text, "discover") || !closeTo(t, e) && !correlator.EveryReaderHas(e) {
+			return
+		}
+		none, some := false, false
+		for _, m := range noneOf.FindAllStringSubmatch(e.Text, 16) {
+			none, some = none || m[1] == "0", some || m[1] != "0"
+		}
+		if none && some {
+			count = e
+		}
+	})
+	if count == nil {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Caller, Onset: unheard[0].At, Records: append(slices.Clone(unheard[:min(len(unheard), 4)]), count),
+		Summary: "the machine hears no offer of an address" + quote(unheard[0]) + "; " + count.Service + " is asked from other networks, and from one of them never",
 	}}
 }
 

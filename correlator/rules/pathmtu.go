@@ -25,6 +25,9 @@ func pathMTU() []correlator.Rule {
 // probedSize finds the size of a probe's packets, as ping and its kin write it.
 var probedSize = regexp.MustCompile(`(?:\bsize[= ]|\bsizes? |-s |\bpayload[= ]|\bpacketsize[= ]|\bbytes=|\bat |\bdf )\s*(\d{3,5})\b`)
 
+// probedHost finds who is probed, where ping's arguments are told in its order: "-s 1472 host: 3 transmitted".
+var probedHost = regexp.MustCompile(`^ ([a-z0-9][a-z0-9.-]*): `)
+
 // bySize finds what became of packets of one size, where a probe tells of several in a row: "64b loss 0% 8972b(df) loss 100%".
 var bySize = regexp.MustCompile(` (\d{2,5})b(?:\(df\))? loss (\d+)%`)
 
@@ -53,8 +56,8 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 			continue
 		}
 		asked := c.Mentions(e.Attr(semconv.ServerAddress))
-		own := c.Own(e, t) || asked
-		if !own && e.Node != "" || !asked && !correlator.EveryReaderHas(e) {
+		own := c.Own(e, t) || asked || slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return correlator.Names(e, node) })
+		if !own && e.Node != "" || !asked && !correlator.EveryReaderHas(e) && !closeTo(t, e) {
 			continue
 		}
 		key := ""
@@ -66,6 +69,9 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 			size, _ := strconv.Atoi(part[m[2]:m[3]])
 			if key == "" {
 				key = part[:m[0]] + " " + e.Node // of one record's parts the first names the way
+				if to := probedHost.FindStringSubmatch(part[m[3]:]); to != nil {
+					key += " " + to[1]
+				}
 			}
 			w := ways[key]
 			if w == nil {
@@ -94,6 +100,9 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		ev.Records = slices.Concat(w.lost[:min(len(w.lost), ownWords)], w.came[:min(len(w.came), 2)])
 		slices.SortStableFunc(ev.Records, correlator.CompareEvents)
 		ev.Records = slices.Compact(ev.Records)
+		if began := cameInPart(c, t); began != nil && began.At < ev.Onset {
+			ev.Onset, ev.Records = began.At, append([]*correlator.Event{began}, ev.Records...)
+		}
 		ev.Summary = "packets of " + strconv.Itoa(w.most) + " bytes pass, and those of " + strconv.Itoa(w.least) + " are lost" + quote(w.lost[0])
 		return []correlator.Evidence{ev}
 	}
@@ -112,6 +121,16 @@ func probes(c *correlator.Case) []*correlator.Event {
 		})
 		return out
 	}).([]*correlator.Event)
+}
+
+// cameInPart is the first word of the step's own machine that an answer began and did not come whole, nil where there is none.
+func cameInPart(c *correlator.Case, t *correlator.Trouble) *correlator.Event {
+	for _, e := range c.Failures(t) {
+		if !e.IsEvent() && e.Layer == semconv.LayerNodeAgent && c.Own(e, t) && holds(e.Text, []string{"headers received", "body bytes", "unexpected eof", "while reading body", "partial content", "bytes missing"}) {
+			return e
+		}
+	}
+	return nil
 }
 
 // brokeOff says whether something that the step transferred stood still or broke off.

@@ -118,7 +118,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "node.clock_refused":
 		ev = byItsClock(c, t, ev)
 	case "process.crash", "process.exit", "node_agent.crash":
-		ev = bornBroken(c, ev)
+		ev = ofLessMemory(c, bornBroken(c, ev))
+	case "ingress.limit":
+		ev = byOneCaller(c, t, ev)
 	case "network.timeout", "network.dial_timeout":
 		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || ofOwnMachine(c, ev.Records) || workedSince(c, t, ev.Records) || tooBusy(c, told, ev.Records) {
 			return nil

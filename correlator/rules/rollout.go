@@ -75,3 +75,34 @@ func bornBroken(c *correlator.Case, ev correlator.Evidence) correlator.Evidence 
 	ev.NextCheck, ev.SafeAction = "what that rollout changed", "roll it back"
 	return ev
 }
+
+// ofLessMemory makes the end of a process at its own limit of memory a rollout's that set that limit: what it is given is not its own doing.
+func ofLessMemory(c *correlator.Case, ev correlator.Evidence) correlator.Evidence {
+	if ev.Layer == semconv.LayerDeploy || !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return holds(e.Text, memoryWords) }) {
+		return ev
+	}
+	var change *correlator.Event
+	c.EachEvent(semconv.EventDeploy, ev.Onset-int64(changed), ev.Onset, func(e *correlator.Event) {
+		if correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)) == ev.Layer {
+			change = nil // what runs is what came last
+			if holds(strings.ToLower(e.Attr(semconv.Config)+" "+e.Text), setsMemory) {
+				change = e
+			}
+		}
+	})
+	if change == nil {
+		return ev
+	}
+	ev.Summary += ", since the rollout of " + what(change)
+	ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "deploy.limit", semconv.LayerDeploy, "config", correlator.Specific
+	ev.Records = append([]*correlator.Event{change}, ev.Records...)
+	ev.Onset = change.At
+	ev.NextCheck, ev.SafeAction = "the limit before that rollout, beside what the process needs", "roll it back, or give it what it had"
+	return ev
+}
+
+// memoryWords are those of a process that was ended for its memory, setsMemory those of a rollout that sets how much it gets.
+var (
+	memoryWords = []string{"oomkilled", "oom-kill", "out of memory", "heap out of memory", "outofmemory"}
+	setsMemory  = []string{"limits.memory", "memory=", "memory:", "memory_limit", "memorylimit", "mem_limit", "memorymax", "memory limit", "-xmx", "gomemlimit", "max-old-space-size"}
+)
