@@ -99,6 +99,9 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	} else if undone := undoing(c, found, t); undone != nil {
 		ev.Records, ev.Certain, ev.Directness = append(ev.Records, undone), true, correlator.Itself
 		ev.Summary += ", until it was undone at " + correlator.Time(undone.At).Milli()
+		if first.At-found.At <= int64(rolledOut) && t.Cleared-undone.At <= int64(rolledOut) {
+			ev.Weight = correlator.Specific // it brackets the trouble
+		}
 	}
 	return []correlator.Evidence{ev}
 }
@@ -141,7 +144,7 @@ func curedBy(c *correlator.Case, t *correlator.Trouble, failures []*correlator.E
 		return nil
 	}
 	var found, undone *correlator.Event
-	certain := false
+	certain, both := false, false
 	c.EachEvent(semconv.EventDeploy, t.From-int64(changed), t.At, func(e *correlator.Event) {
 		layer := correlator.LayerOfName(c.Profile, e.Attr(semconv.Component))
 		about := layer != "" && (layer == t.Owes || slices.ContainsFunc(failures, func(f *correlator.Event) bool { return f.Party() == layer || callee(c, f) == layer }))
@@ -152,14 +155,18 @@ func curedBy(c *correlator.Case, t *correlator.Trouble, failures []*correlator.E
 		// Right before it failed, and right before it worked again: that brackets the trouble, whatever was rolled out.
 		brackets := e.At >= t.From-int64(rolledOut) && t.Cleared-u.At <= int64(rolledOut)
 		if about || brackets {
-			found, undone, certain = e, u, about
+			found, undone, certain, both = e, u, about, about && brackets
 		}
 	})
 	if found == nil {
 		return nil
 	}
+	weight := correlator.Telling
+	if both {
+		weight = correlator.Specific
+	}
 	return []correlator.Evidence{{
-		Weight: correlator.Telling, Directness: correlator.Itself, Certain: certain, Onset: found.At, Records: append([]*correlator.Event{found, undone}, t.Cites...),
+		Weight: weight, Directness: correlator.Itself, Certain: certain, Onset: found.At, Records: append([]*correlator.Event{found, undone}, t.Cites...),
 		Summary: t.What + " after the rollout of " + what(found) + ", and what came after its undoing at " + correlator.Time(undone.At).Milli() + " succeeded",
 	}}
 }
