@@ -80,7 +80,8 @@ func (j *judgement) partyWorksAgain(k cause) int64 {
 	return e.At
 }
 
-// oneSided says whether a fault stands on the word of one service alone, on one node, that speaks of somebody else.
+// oneSided says whether a fault stands on the word of one service alone, on one node, that speaks of somebody else. Of lost packets a client who had
+// a proxy's error for an answer is no second one.
 func oneSided(ev Evidence) bool {
 	if ev.Directness == Itself && !slices.Contains(voiceless, ev.Layer) {
 		return false
@@ -91,6 +92,7 @@ func oneSided(ev Evidence) bool {
 		case e.IsEvent() && isLifecycle(e.Name):
 		case e.Party() == ev.Layer:
 			return false
+		case e.Layer == semconv.LayerClient && ev.Layer == semconv.LayerNetwork && e.HTTP.Status >= 500:
 		case speaker == "":
 			speaker = clockOf(e)
 		case speaker != clockOf(e):
