@@ -187,7 +187,12 @@ func exchangeOf(r *record.Record) Exchange {
 		x.Flags = ""
 	}
 	if x.Status == 0 && x.Method == "" && r.Signal == record.Log {
-		return fromLine(r.Body, x)
+		line := fromLine(r.Body, x)
+		if !line.Proxied && x.Proxied { // the attribute says what the line does not
+			line.Upstream, line.Proxied = x.Upstream, true
+		}
+		line.Flags = firstOf(line.Flags, x.Flags)
+		return line
 	}
 	if x.Proxied && x.Method == "" && x.Took == 0 && r.Signal == record.Log { // what was asked for, and how long it took
 		if l, ok := accesslog.Parse(r.Body); ok && (l.Status == x.Status || x.Status == 0) {

@@ -18,7 +18,12 @@ func change() []correlator.Rule {
 		Looks:      "a rollout on the step's way, and from then on complaints of something that does not fit, or a cure by its undoing",
 		NextCheck:  "what that rollout changed",
 		SafeAction: "roll it back, or complete it on the other side",
-		Find:       brokenBy,
+		Find: func(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+			if found := brokenBy(c, t); len(found) > 0 {
+				return found
+			}
+			return mendedIn(c, t)
+		},
 	}}
 }
 
@@ -169,6 +174,47 @@ func curedBy(c *correlator.Case, t *correlator.Trouble, failures []*correlator.E
 		Weight: weight, Directness: correlator.Itself, Certain: certain, Onset: found.At, Records: append([]*correlator.Event{found, undone}, t.Cites...),
 		Summary: t.What + " after the rollout of " + what(found) + ", and what came after its undoing at " + correlator.Time(undone.At).Milli() + " succeeded",
 	}}
+}
+
+// mendedIn finds a rollout right after which a party complained of itself for the first time, where another one, of that party's, came right before all
+// was well: what the first broke stood until it was adapted to.
+func mendedIn(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	const rightAfter = int64(2 * time.Minute)
+	if c.Profile.FirstFailure() || t.Cleared == 0 {
+		return nil
+	}
+	var rollouts []*correlator.Event
+	c.EachEvent(semconv.EventDeploy, t.From-int64(changed), t.Cleared, func(e *correlator.Event) { rollouts = append(rollouts, e) })
+	if len(rollouts) < 2 {
+		return nil
+	}
+	mended := rollouts[len(rollouts)-1]
+	party := correlator.LayerOfName(c.Profile, mended.Attr(semconv.Component))
+	if party == "" || mended.At <= t.From || t.Cleared-mended.At > int64(rolledOut) {
+		return nil
+	}
+	met := slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool { // the step itself tells of that party
+		s := hinted(e)
+		return callee(c, e) == party || s != nil && s.owner(c, e) == party
+	})
+	var complaint *correlator.Event
+	c.Each(rollouts[0].At-int64(changed), mended.At, func(e *correlator.Event) {
+		if complaint == nil && !e.IsEvent() && (e.Failed() || e.Severity >= 13) && e.Party() == party {
+			complaint = e
+		}
+	})
+	if !met || complaint == nil {
+		return nil
+	}
+	for _, broke := range rollouts[:len(rollouts)-1] {
+		if complaint.At >= broke.At && complaint.At-broke.At <= rightAfter {
+			return []correlator.Evidence{{
+				Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: broke.At, Records: append([]*correlator.Event{broke, complaint, mended}, t.Cites...),
+				Summary: "since the rollout of " + what(broke) + " something does not fit" + quote(complaint) + ", until " + what(mended) + " was rolled out",
+			}}
+		}
+	}
+	return nil
 }
 
 // plainFailures are the failures around a trouble that are no lifecycle events.

@@ -201,13 +201,16 @@ func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	ev := correlator.Evidence{Weight: correlator.Slight, Directness: correlator.Hearsay} // why it answered so it does not say
 	unreached := map[string]bool{}                                                       // requests of which the API says that it could not reach somebody
 	gone := refusing(c.Failures(t))
+	cannot := slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool { // it says of somebody, whom it does not name, that he could not be used
+		return e.Layer == semconv.LayerAPI && e.HTTP.Status == 0 && !e.IsEvent() && e.Severity >= 17 && holds(e.Text, []string{"code = unavailable", "error reading from server"})
+	})
 	for _, e := range c.Failures(t) {
 		if e.Layer == semconv.LayerAPI && e.TraceID != "" && (strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") || broken(e, gone) || behindAPI(callee(c, e))) {
 			unreached[e.TraceID] = true
 		}
 	}
 	for _, e := range c.Failures(t) {
-		if e.HTTP.Status < 500 || e.HTTP.Status == http.StatusGatewayTimeout || unreached[e.TraceID] || broken(e, gone) || named(e) != nil || strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") || behindAPI(callee(c, e)) {
+		if e.HTTP.Status < 500 || e.HTTP.Status == http.StatusGatewayTimeout || cannot && e.HTTP.Status == http.StatusServiceUnavailable || unreached[e.TraceID] || broken(e, gone) || named(e) != nil || strings.Contains(e.Text, "connection refused") || strings.Contains(e.Text, "dial ") || behindAPI(callee(c, e)) {
 			continue // it names what it could not reach, or says that another one did not answer it (RFC 9110, 15.6.5)
 		}
 		// Only the API's own word: that a proxy was given a 500 says who answered, not whose fault it was.

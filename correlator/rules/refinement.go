@@ -119,10 +119,14 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		ev = byItsClock(c, t, ev)
 	case "process.crash", "process.exit", "node_agent.crash":
 		ev = ofLessMemory(c, bornBroken(c, ev))
+	case "network.cni":
+		ev = choosesNone(c, ev)
+	case "node.kernel":
+		ev = ofLoaded(c, t, ev)
 	case "ingress.limit":
 		ev = byOneCaller(c, t, ev)
 	case "network.timeout", "network.dial_timeout":
-		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || ofOwnMachine(c, ev.Records) || workedSince(c, t, ev.Records) || tooBusy(c, told, ev.Records) {
+		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || ofOwnMachine(c, ev.Records) || workedSince(c, t, ev.Records) || leftBehind(c, t, ev.Records) || tooBusy(c, told, ev.Records) {
 			return nil
 		}
 	case "network.loss":

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -106,3 +107,55 @@ var (
 	memoryWords = []string{"oomkilled", "oom-kill", "out of memory", "heap out of memory", "outofmemory"}
 	setsMemory  = []string{"limits.memory", "memory=", "memory:", "memory_limit", "memorylimit", "mem_limit", "memorymax", "memory limit", "-xmx", "gomemlimit", "max-old-space-size"}
 )
+
+// kernelSymbols find the function at which a kernel failed, and the modules of its trace (Linux's oops).
+var kernelSymbols = regexp.MustCompile(`\brip: (?:[0-9a-f]+:)?([a-z_][a-z0-9_.]*)\+|\[([a-z][a-z0-9_]{3,})\]`)
+
+// ofLoaded makes the failure of a kernel a rollout's, where it failed in a module or function that bears the name of what was rolled out right before.
+func ofLoaded(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
+	var symbols []string
+	for _, e := range slices.Concat(ev.Records, c.Failures(t)) {
+		if e.Node == ev.Records[0].Node && !e.IsEvent() {
+			for _, m := range kernelSymbols.FindAllStringSubmatch(e.Text, 8) {
+				symbols = append(symbols, m[1]+m[2])
+			}
+		}
+	}
+	if len(symbols) == 0 {
+		return ev
+	}
+	var change *correlator.Event
+	c.EachEvent(semconv.EventDeploy, ev.Onset-int64(rolledOut), ev.Onset, func(e *correlator.Event) {
+		for part := range strings.FieldsFuncSeq(strings.ToLower(e.Attr(semconv.Component)), func(r rune) bool { return !isWord(byte(min(r, 0x7f))) }) {
+			if len(part) > 4 && slices.ContainsFunc(symbols, func(s string) bool { return strings.Contains(s, part) }) {
+				change = e
+			}
+		}
+	})
+	if change == nil {
+		return ev
+	}
+	ev.Summary += ", in what the rollout of " + what(change) + " brought"
+	ev.Rule, ev.Layer, ev.Mechanism = "deploy.module", semconv.LayerDeploy, "broken"
+	ev.Records = append([]*correlator.Event{change}, ev.Records...)
+	ev.NextCheck, ev.SafeAction = "what that rollout changed, and on which machines it is", "stop it and roll it back; the machines are sound"
+	return ev
+}
+
+// choosesNone makes a network that tells that what it chooses its parts by matches none a rollout's, where one came right before it said so first.
+func choosesNone(c *correlator.Case, ev correlator.Evidence) correlator.Evidence {
+	const rightBefore = int64(2 * time.Minute)
+	if !holds(ev.Records[0].Text, []string{"0 nodes matched", "no peers configured", "no bgp peers configured", "matches no", "selector"}) {
+		return ev
+	}
+	var change *correlator.Event
+	c.EachEvent(semconv.EventDeploy, ev.Onset-rightBefore, ev.Onset, func(e *correlator.Event) { change = e })
+	if change == nil {
+		return ev
+	}
+	ev.Summary += ", since the rollout of " + what(change)
+	ev.Rule, ev.Layer, ev.Mechanism = "deploy.selector", semconv.LayerDeploy, "config"
+	ev.Records = append([]*correlator.Event{change}, ev.Records...)
+	ev.NextCheck, ev.SafeAction = "what that rollout took away or renamed", "give it back, or choose by what there is now"
+	return ev
+}

@@ -23,11 +23,46 @@ func staleUpstream() []correlator.Rule {
 // movedAway are the words of who ends or moves an instance of a back end (Kubernetes' events).
 var movedAway = []string{"stopping container", "endpoint removed", "successfuldelete", "evict"}
 
-// asksFormerAddress needs calls that fail at one address alone, an answer from the same port of another one that this proxy does not ask meanwhile,
+// asksFormerAddress needs calls that fail at one address alone, or at several of which somebody tells that they changed, an answer from the same port of another one that this proxy does not ask meanwhile,
 // and the end, or a rollout, of an instance of the back end before, or the proxy's own word that it does not hear of such.
 func asksFormerAddress(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself}
-	former := ""
+	asked := askedInVain(c, t)
+	if asked == nil || asked.knows {
+		return nil
+	}
+	first, well := asked.records[0], asked.well
+	moved := cmp.Or(hearsOfNone(c, first), renumbered(c, t, asked.former))
+	if len(asked.former) == 1 { // where it asks several, not all of them are gone by that
+		moved = cmp.Or(endedBefore(c, first), moved)
+	}
+	if well == nil {
+		well = servesOthers(c, t, first)
+	}
+	if host, _, _ := strings.Cut(first.HTTP.Upstream, ":"); well == nil && moved != nil && len(host) >= shortestID && strings.Contains(moved.Text, host) {
+		well = c.AliveBetween(semconv.LayerAPI, first.At, c.Now) // who ended it names the very address
+	}
+	if well == nil || moved == nil {
+		return nil
+	}
+	c.Borrow(well)
+	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Onset: first.At, Records: append(asked.records, moved, well)}
+	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+	ev.Records = slices.Compact(ev.Records)
+	ev.Summary = "the ingress still asks " + first.HTTP.Upstream + ", and the back end answers " + cmp.Or(well.HTTP.Upstream, "others") + quote(first)
+	return []correlator.Evidence{ev}
+}
+
+// vain is what a proxy asked for in vain, and what it, or another one, had an answer from.
+type vain struct {
+	records []*correlator.Event
+	former  map[string]*correlator.Event // the addresses, each with the first time
+	well    *correlator.Event            // an answer from the same port of another one that this proxy did not ask meanwhile
+	knows   bool                         // somebody is there all the same, or it has another one
+}
+
+// askedInVain gathers a trouble's calls to back ends that failed, nil where there are none.
+func askedInVain(c *correlator.Case, t *correlator.Trouble) *vain {
+	v := &vain{former: map[string]*correlator.Event{}}
 	failures := slices.Concat(c.Failures(t), byPath(c, t))
 	if t.Complaint && !slices.ContainsFunc(failures, func(e *correlator.Event) bool { return e.Layer == semconv.LayerIngress }) {
 		failures = c.Beside(t, telling) // he does not say what he asked for
@@ -37,49 +72,42 @@ func asksFormerAddress(c *correlator.Case, t *correlator.Trouble) []correlator.E
 		if e.Layer != semconv.LayerIngress || to == "" || e.HTTP.Status != 0 && e.HTTP.Status < 502 {
 			continue
 		}
-		if former != "" && to != former {
-			return nil // it asks several: not all of them are gone
+		if v.former[to] == nil {
+			v.former[to] = e
 		}
-		former = to
-		ev.Records = append(ev.Records, e)
+		v.records = append(v.records, e)
 	}
-	if len(ev.Records) == 0 {
+	if len(v.records) == 0 {
 		return nil
 	}
-	first := ev.Records[0]
-	port := portOf(former)
-	var well *correlator.Event
-	knows := false
+	first := v.records[0]
+	port := portOf(first.HTTP.Upstream)
 	c.EachIn(semconv.LayerIngress, t.From-recently, c.Now, func(e *correlator.Event) {
 		to := e.HTTP.Upstream
 		switch {
 		case e.HTTP.Status == 0 || e.HTTP.Status >= 400 || to == "":
-		case to == former:
-			knows = knows || e.At > first.At // somebody is there all the same
+		case v.former[to] != nil:
+			v.knows = v.knows || e.At > first.At
 		case portOf(to) != port || port == "":
 		case instanceOf(e) == instanceOf(first) && e.At < t.At && e.At > first.At:
-			knows = true
-		case e.At > first.At && (well == nil || correlator.EveryReaderHas(e) && !correlator.EveryReaderHas(well)):
-			well = e
+			v.knows = true
+		case e.At > first.At && (v.well == nil || correlator.EveryReaderHas(e) && !correlator.EveryReaderHas(v.well)):
+			v.well = e
 		}
 	})
-	moved := cmp.Or(endedBefore(c, first), hearsOfNone(c, first), renumbered(c, t, first))
-	if well == nil {
-		well = servesOthers(c, t, first)
+	return v
+}
+
+// leftBehind says whether all that was dialled in vain are addresses that the very proxy asks no more, since it has answers from others: that packets to
+// them were lost is not known by that.
+func leftBehind(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	asked := askedInVain(c, t)
+	if asked == nil || asked.knows || asked.well == nil || instanceOf(asked.well) != instanceOf(asked.records[0]) || !correlator.EveryReaderHas(asked.well) {
+		return false
 	}
-	if host, _, _ := strings.Cut(former, ":"); well == nil && moved != nil && len(host) >= shortestID && strings.Contains(moved.Text, host) {
-		well = c.AliveBetween(semconv.LayerAPI, first.At, c.Now) // who ended it names the very address
-	}
-	if knows || well == nil || moved == nil {
-		return nil
-	}
-	c.Borrow(well)
-	ev.Onset = first.At
-	ev.Records = append(ev.Records, moved, well)
-	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
-	ev.Records = slices.Compact(ev.Records)
-	ev.Summary = "the ingress still asks " + former + ", and the back end answers " + cmp.Or(well.HTTP.Upstream, "others") + quote(first)
-	return []correlator.Evidence{ev}
+	return !slices.ContainsFunc(records, func(e *correlator.Event) bool {
+		return e.Layer != semconv.LayerClient && !slices.Contains(asked.records, e)
+	})
 }
 
 // servesOthers is an answer that the back end itself tells it gave well to somebody else while a proxy asked for it in vain, nil where there is none.
@@ -124,21 +152,23 @@ func hearsOfNone(c *correlator.Case, failed *correlator.Event) (told *correlator
 	return told
 }
 
-// renumbered is the last word, before a call failed, of somebody who is no proxy that the address asked became another one, nil where there is none.
-func renumbered(c *correlator.Case, t *correlator.Trouble, failed *correlator.Event) (told *correlator.Event) {
-	host, _, _ := strings.Cut(failed.HTTP.Upstream, ":")
-	if len(host) < shortestID {
-		return nil
+// renumbered is the last word, before it was over, of somebody who is no proxy that an address asked became another one, nil where there is none.
+func renumbered(c *correlator.Case, t *correlator.Trouble, former map[string]*correlator.Event) (told *correlator.Event) {
+	for address, failed := range former {
+		host, _, _ := strings.Cut(address, ":")
+		if len(host) < shortestID {
+			continue
+		}
+		c.Each(failed.At-int64(changed), t.At, func(e *correlator.Event) {
+			if e.IsEvent() || e.Failed() || e.Layer == semconv.LayerIngress || e.Layer == semconv.LayerClient || !strings.Contains(e.Text, host) || !closeTo(t, e) && !correlator.EveryReaderHas(e) {
+				return
+			}
+			other := slices.ContainsFunc(networkAddress.FindAllString(e.Text, 4), func(a string) bool { return a != host })
+			if other && holds(e.Text, []string{" -> ", "(was ", "changed", "re-created", "recreated", "moved", "replaced", "formerly"}) && (told == nil || e.At > told.At) {
+				told = e
+			}
+		})
 	}
-	c.Each(failed.At-int64(changed), failed.At, func(e *correlator.Event) {
-		if e.IsEvent() || e.Failed() || e.Layer == semconv.LayerIngress || e.Layer == semconv.LayerClient || !strings.Contains(e.Text, host) || !closeTo(t, e) && !correlator.EveryReaderHas(e) {
-			return
-		}
-		other := slices.ContainsFunc(networkAddress.FindAllString(e.Text, 4), func(a string) bool { return a != host })
-		if other && holds(e.Text, []string{" -> ", "(was ", "changed", "re-created", "recreated", "moved", "replaced", "formerly"}) {
-			told = e
-		}
-	})
 	return told
 }
 
