@@ -60,7 +60,7 @@ func (c *Case) movedLate(i int) *Trouble {
 	took, told := next.At-s.At, []*Event(nil)
 	over := c.othersDone(s.At, next.At)
 	switch {
-	case budget == 0 || took <= budget || c.canceledBefore(next.At) || next.To == semconv.Failed || next.To == semconv.ReleaseFailed:
+	case budget == 0 || took <= budget || c.canceledBefore(next.At) || c.waitsForPeople(s.At, next.At) || next.To == semconv.Failed || next.To == semconv.ReleaseFailed:
 		return nil
 	case (s.To == semconv.Requested || s.To == semconv.Reserved) && took > muchLonger*budget:
 	case over != nil && next.At-over.At > budget: // what was left was the workflow's own
@@ -83,6 +83,16 @@ func (c *Case) movedLate(i int) *Trouble {
 		t.Cleared = 0 // the platform gave it up by itself
 	}
 	return t
+}
+
+// waitsForPeople says whether a workflow told, in a stretch of time, that it waits for what is not done by machines: slow as it may be, it is so as
+// planned.
+func (c *Case) waitsForPeople(from, to int64) bool {
+	waits := false
+	c.EachEvent(semconv.EventWorkflowState, from, to, func(e *Event) {
+		waits = waits || e.Allocation == c.ID && e.To() == semconv.Waiting && holdsAny(strings.ToLower(e.Attr(semconv.WaitingOn)), "approv", "human", "manual", "person", "operator_decision", "schedule", "window", "calendar")
+	})
+	return waits
 }
 
 // canceledLate are jobs that ran on for much longer than they may after their end had been asked for, and ended then.
@@ -200,9 +210,13 @@ func (c *Case) othersDone(from, to int64) (over *Event) {
 // he told for as long as the whole may take.
 func (c *Case) keptFrom(from, to, budget int64) []*Event {
 	var told []*Event
+	late := false // somebody says so himself
 	for _, e := range c.Events {
 		switch {
 		case e.At < from || e.At > to || e.IsEvent() || e.Allocation != c.ID:
+		case e.Severity >= severityError && (e.Party() == semconv.LayerWorkflow || e.Layer == semconv.LayerAPI) && saysLate.MatchString(e.Text):
+			late = true
+			told = append(told, e)
 		case e.Party() == semconv.LayerWorkflow && !e.fails && waitsForLock.MatchString(e.Text):
 			told = append(told, e)
 		}
@@ -215,6 +229,10 @@ func (c *Case) keptFrom(from, to, budget int64) []*Event {
 		}
 	}
 	slices.SortStableFunc(told, CompareEvents)
+	told = slices.Compact(told)
+	if several := slices.ContainsFunc(told, func(e *Event) bool { return e.Party() != told[0].Party() }); len(told) > 1 && (late || several && to-from > keptByTwo*budget) {
+		return someOf(told, persistsAtWork)
+	}
 	if to-from > keptAnyway*budget && len(told) > 0 {
 		return someOf(told, persistsAtWork)
 	}
@@ -230,6 +248,12 @@ func (c *Case) keptFrom(from, to, budget int64) []*Event {
 
 // waitsForLock find that a workflow tells that it waits for what only one may hold at a time.
 var waitsForLock = regexp.MustCompile(`\b(?:could not acquire|failed to acquire|waiting (?:for|to acquire)|blocked on|still waiting for)\b.*\b(?:lock|mutex|semaphore|lease)\b`)
+
+// saysLate find that whoever moves an allocation, or answers for it, calls a step late.
+var saysLate = regexp.MustCompile(`\boverdue\b|\bbudget of \S+ (?:is )?(?:spent|used up|exceeded|over)\b`)
+
+// keptByTwo is how many times as long as it may a step must have taken until one complaint of each of two parties is a reason.
+const keptByTwo = 3
 
 // attemptsWords find that somebody tries for the third time, or oftener.
 var attemptsWords = regexp.MustCompile(`\battempt[ =#:]*(?:[3-9]|\d{2,})\b`)

@@ -2,7 +2,6 @@ package lab_test
 
 import (
 	"context"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -102,19 +101,7 @@ func familyIsMadeAndHealed(t *testing.T, family map[string][2]sign, providers bo
 // withFaults has the stage's provisioner take faults of its own, and its lab run providers.
 func (s *stage) withFaults(t *testing.T, providers bool) {
 	t.Helper()
-	var addresses []string
-	var held []net.Listener
-	for range 4 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		held, addresses = append(held, l), append(addresses, l.Addr().String())
-	}
-	for _, l := range held {
-		_ = l.Close()
-	}
+	addresses := freePorts(t, 4)
 	c := &s.lab
 	c.ProvisionerFaults, c.Providers, c.Hub, c.AAP, c.EDA = addresses[0], providers, addresses[1], addresses[2], addresses[3]
 	c.Network, c.Nodes, c.Every, c.Open, c.Stories = "proxy", 3, 2*time.Second, 6, []string{"healthy"}

@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -30,15 +32,7 @@ type stage struct {
 func newStage(t *testing.T, scale float64) *stage {
 	t.Helper()
 	dir := t.TempDir()
-	var held []net.Listener
-	port := func() string {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		held = append(held, l) // all at once, so that no two are the same
-		return l.Addr().String()
-	}
+	free := freePorts(t, 3)
 	s := &stage{lab: lab.DefaultConfig(), export: filepath.Join(dir, "export.jsonl")}
 	c := &s.lab
 	c.ProvisionerFaults = ""
@@ -47,17 +41,37 @@ func newStage(t *testing.T, scale float64) *stage {
 	c.Telemetry.Heartbeat = time.Second
 	s.provisioner = lab.ProvisionerConfig(*c)
 	s.provisioner.Telemetry.Endpoint, s.provisioner.Telemetry.File = "", s.export
-	s.provisioner.Control, s.provisioner.Node, s.provisioner.Ops, s.provisioner.Grace = port(), port(), port(), 3*time.Second
+	s.provisioner.Control, s.provisioner.Node, s.provisioner.Ops, s.provisioner.Grace = free[0], free[1], free[2], 3*time.Second
 	c.Provisioner, c.NodeAPI = "http://"+s.provisioner.Control, s.provisioner.Node
-	for _, l := range held {
-		_ = l.Close()
-	}
 	out := io.Discard
 	if testing.Verbose() {
 		out = os.Stderr
 	}
 	s.log = slog.New(slog.NewTextHandler(out, nil))
 	return s
+}
+
+// freePorts are addresses at which nobody listens, below those that the kernel gives to whoever dials: until they are used, or while a process is
+// started again, nobody takes them.
+func freePorts(t *testing.T, n int) (addresses []string) {
+	t.Helper()
+	var held []net.Listener // all at once, so that no two are the same
+	for range 100 * n {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))) //nolint:gosec // a test's port
+		if err != nil {
+			continue
+		}
+		if held, addresses = append(held, l), append(addresses, l.Addr().String()); len(held) == n {
+			break
+		}
+	}
+	for _, l := range held {
+		_ = l.Close()
+	}
+	if len(held) < n {
+		t.Fatalf("%d of %d ports are free", len(held), n)
+	}
+	return addresses
 }
 
 // run starts a provisioner; the returned function stops it and waits.

@@ -306,11 +306,21 @@ func saidTooLate(c *correlator.Case, t *correlator.Trouble) bool {
 	})
 }
 
+// onceTooLate says whether a workflow gave up one of a step's attempts for its time: what it asked for again may have been refused for the first being at work.
+func onceTooLate(c *correlator.Case, t *correlator.Trouble) bool {
+	return slices.ContainsFunc(c.Events, func(e *correlator.Event) bool {
+		return e.Party() == semconv.LayerWorkflow && !e.IsEvent() && e.At >= t.From && e.At <= t.At && e.Severity >= 13 && strings.Contains(e.Text, "starttoclose")
+	})
+}
+
 // impatient needs the end of the work after the giving up, and the work under way before it.
 func impatient(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	end := t.Cites[len(t.Cites)-1]
-	if !gaveUp(t) || end.To() != semconv.TimedOut && !holds(end.Text, tooLate) && !saidTooLate(c, t) {
+	switch {
+	case !gaveUp(t):
 		return nil
+	case end.To() != semconv.TimedOut && !holds(end.Text, tooLate) && !saidTooLate(c, t) && !onceTooLate(c, t):
+		return doneAfterwards(c, t)
 	}
 	for _, a := range c.Lifecycle.Tasks {
 		if a.Taken != nil && a.Taken.At < t.At && a.Over != nil && a.Over.At > t.At && a.Over.To() == semconv.Succeeded {
@@ -335,5 +345,5 @@ func impatient(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 			}
 		}
 	}
-	return nil
+	return doneAfterwards(c, t)
 }

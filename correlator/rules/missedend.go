@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -28,6 +29,9 @@ const tellsWithin = int64(5 * time.Minute)
 // waitsForDone needs the provider's own word of the very job, well before the step's time was over, and a later word of the platform about that job or
 // its run, by which it is still under way.
 func waitsForDone(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Kind == correlator.WorkflowTrouble {
+		return waitedForDone(c, t)
+	}
 	if t.Kind != correlator.OverdueTrouble || t.Owes != semconv.LayerProvider || t.Cleared != 0 {
 		return nil
 	}
@@ -54,4 +58,38 @@ func waitsForDone(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		}}
 	}
 	return nil
+}
+
+// waitedForDone needs a workflow that failed while it waited for a provider, by its own word, of whom each job had come to its proper end long before.
+func waitedForDone(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	var waits *correlator.Event
+	c.EachEvent(semconv.EventWorkflowState, t.From, t.At-1, func(e *correlator.Event) {
+		if e.Allocation != c.ID {
+			return
+		}
+		waits = nil
+		if e.To() == semconv.Waiting && strings.HasPrefix(e.Attr(semconv.WaitingOn), semconv.LayerProvider) {
+			waits = e
+		}
+	})
+	if waits == nil {
+		return nil
+	}
+	var done *correlator.Event
+	for _, j := range c.Lifecycle.Jobs {
+		last := j.Last()
+		if last.At > t.At || !strings.EqualFold(last.To, semconv.Succeeded) {
+			return nil // one goes on, or did not succeed
+		}
+		if last.At > waits.At && (done == nil || last.At > done.At) {
+			done = last.Event
+		}
+	}
+	if done == nil || t.At-done.At < tellsWithin {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Caller, Onset: done.At, Records: append([]*correlator.Event{waits, done}, t.Cites...),
+		Summary: "the provider told that its job is done, and the workflow waited for it until it failed",
+	}}
 }

@@ -81,7 +81,7 @@ func noOffer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			return
 		}
 		for _, mac := range macAddress.FindAllString(e.Text, -1) {
-			heard = heard || macs[strings.ReplaceAll(mac, "-", ":")]
+			heard = heard || macs[strings.ReplaceAll(mac, "-", ":")] && e.At <= unheard[len(unheard)-1].At+int64(time.Minute) // later it may have been mended
 		}
 		if (holds(e.Text, offered) || strings.Contains(e.Text, "dhcpack on")) && (serves == nil || serves.At < unheard[0].At) {
 			serves = e

@@ -119,6 +119,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		ev = byItsClock(c, t, ev)
 	case "process.crash", "process.exit", "node_agent.crash":
 		ev = ofLessMemory(c, bornBroken(c, ev))
+	case "outbox.returned":
+		ev.Mechanism = s.Mechanism
+		ev = byRollout(c, ev, "binding", "routing", "exchange", "amqp", "queue", "topic")
 	case "network.cni":
 		ev = choosesNone(c, ev)
 	case "node.kernel":

@@ -23,7 +23,7 @@ type statement struct {
 }
 
 // answeredWords find an answer of others that somebody repeats: "result refused: 409 conflict".
-var answeredWords = regexp.MustCompile(`\b(?:refused|rejected|answered|returned|responded|got|received|status|code)\b[^0-9]{0,24}\b[45]\d\d\b|\b[45]\d\d (?:client|server) error\b|\bhttp [45]\d\d\b|exception: 50[234]\b`)
+var answeredWords = regexp.MustCompile(`\b(?:refused|rejected|answered|returned|responded|got|received|status|code)\b[^0-9]{0,24}\b[45]\d\d\b|\b[45]\d\d (?:client|server) error\b|\bhttp [45]\d\d\b|exception: 50[234]\b|\b4\d\d (?:conflict|gone|precondition failed|unprocessable entity)\b`)
 
 // unusable are the words of a caller whose callee did not do what it should: errno, gRPC and HTTP words of a broken call.
 var unusable = needles.Of(
