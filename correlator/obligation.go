@@ -69,7 +69,7 @@ func (t *Trouble) Elsewhere(e *Event) bool { return elsewhere(e, t.Provider, t.C
 func elsewhere(e *Event, provider, allocation string) bool {
 	const eventDriven = "eda"
 	mine, theirs := strings.EqualFold(provider, eventDriven), strings.Contains(strings.ToLower(e.Service+" "+e.Attr(semconv.Component)), eventDriven)
-	return mine && !theirs && e.Own(identity.Allocation) != allocation
+	return mine && !theirs && (e.Own(identity.Allocation) != allocation || !e.IsEvent())
 }
 
 // trouble is an obligation that was not met in time.

@@ -3,6 +3,7 @@ package rules
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -37,11 +38,29 @@ func neverLetsGo(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 			continue
 		}
 		if by[m[1]] = append(by[m[1]], e); len(by[m[1]]) > 1 && e.At-by[m[1]][0].At > recently {
-			return []correlator.Evidence{{
+			ev := correlator.Evidence{
 				Weight: correlator.Telling, Directness: correlator.Caller, Onset: by[m[1]][0].At, Records: by[m[1]],
 				Summary: "the budget " + m[1] + " wants as many healthy pods as there are, and lets none go" + quote(e),
-			}}
+			}
+			if made := madeBudget(c, m[1]); made != nil {
+				ev.Rule, ev.Layer, ev.Mechanism, ev.Records = "client.budget", semconv.LayerClient, "request", append([]*correlator.Event{made}, ev.Records...)
+				ev.SafeAction = "have its owner let one go, or run one replica more; do not delete the pod by force"
+			}
+			return []correlator.Evidence{ev}
 		}
 	}
 	return nil
 }
+
+// madeBudget is the API's own record of the allocation that a user created a budget of a name, nil where there is none.
+func madeBudget(c *correlator.Case, name string) *correlator.Event {
+	for _, e := range c.Events {
+		if !e.IsEvent() && strings.Contains(e.Text, name) && strings.Contains(e.Text, "poddisruptionbudget") && holds(e.Text, []string{"verb=create", "verb=update", "verb=patch", "created"}) && userWords.MatchString(e.Text) {
+			return e
+		}
+	}
+	return nil
+}
+
+// userWords find a person, by an address, as the one who did something (Kubernetes' audit log); its own accounts begin with "system:".
+var userWords = regexp.MustCompile(`\buser(?:name)?[=:]\s*"?[\w.+-]+@`)

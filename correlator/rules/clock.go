@@ -74,6 +74,10 @@ func byItsClock(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidenc
 			return ev
 		}
 		if i := slices.IndexFunc(ev.Records, saysOwnClock); i >= 0 {
+			if ev.Records[i].Layer == semconv.LayerClient && !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Node != "" }) {
+				ev.Rule, ev.Layer, ev.Summary = "client.clock", semconv.LayerClient, "a client's requests are refused for their time"+quote(ev.Records[i])
+				ev.NextCheck, ev.SafeAction = "the client's clock and its time synchronisation", "correct the clock, then retry; who refused needs nothing"
+			}
 			ev.Weight, ev.Certain = correlator.Specific, false // whoever refused it tells both times
 			return ev
 		}

@@ -175,7 +175,7 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 		if len(found) > 0 && (len(noAnswer(c, t)) > 0 || waits(c, t) || goneQuiet(c, t)) {
 			return nil // it says itself whom it waited for
 		}
-		if c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil {
+		if c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil || onlyBeats(c, t) {
 			return nil // of the back end nothing is heard: what it did with the request nobody knows
 		}
 		for i := range found { // it took the request and owes the answer: what it waited for it does not say
@@ -183,6 +183,14 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 		}
 		return found
 	}
+}
+
+// onlyBeats says whether of the API nothing but signs of life is on record around a trouble, though it has told of its requests or of states before, and of
+// who stands behind it nothing at all: what it waited for was not kept.
+func onlyBeats(c *correlator.Case, t *correlator.Trouble) bool {
+	words := false
+	c.EachIn(semconv.LayerAPI, t.At-recently*3, t.At+recently, func(e *correlator.Event) { words = words || !e.Is(semconv.EventHeartbeat) })
+	return !words && c.AliveBetween(semconv.LayerDB, t.From-recently, t.At+recently) == nil && c.AliveBetween(semconv.LayerAPIAuth, t.From-recently, t.At+recently) == nil
 }
 
 // waits says whether the API itself tells whom behind it it could not use.

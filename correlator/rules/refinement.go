@@ -48,7 +48,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil
 		}
 	case "node.nic_down":
-		if cameBack(c, t, ev.Records) || farEndAccuses(c, ev.Records) {
+		if cameBack(c, t, ev.Records) || farEndAccuses(c, ev.Records) || atOnce(c, t, s, ev.Records) {
 			return nil
 		}
 	case "api_auth.rbac":
@@ -61,8 +61,8 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		ev = byRollout(c, ev, "image", "image", "boot")
 	case "provider.bmc":
 		ev = ofTheirNet(c, t, s, ev)
-	case "db.lock":
-		if ev.Beside && apartFromIt(c, t, ev.Records) {
+	case "db.lock", "db.slow":
+		if ev.Beside && apartFromIt(c, t, s, ev.Records) {
 			return nil
 		}
 	case "db.privilege":
@@ -277,14 +277,22 @@ func farEndAccuses(c *correlator.Case, records []*correlator.Event) bool {
 	return accuses
 }
 
+// atOnce says whether another machine met the same within a breath: what they have in common is not the machine.
+func atOnce(c *correlator.Case, t *correlator.Trouble, s *signature, records []*correlator.Event) bool {
+	return slices.ContainsFunc(ofOtherMachines(c), func(e *correlator.Event) bool {
+		return hinted(e) == s && !c.Own(e, t) && slices.ContainsFunc(records, func(own *correlator.Event) bool { return max(own.At, e.At)-min(own.At, e.At) <= int64(2*time.Second) })
+	})
+}
+
 // accusesFarEnd says whether one end of a link tells that the other one is why nothing arrives.
 func accusesFarEnd(e *correlator.Event) bool {
 	return holds(e.Text, []string{"remote side does not transmit", "peer does not transmit", "cause: remote side", "cause: far end", "far end is down", "far-end fault"})
 }
 
 // apartFromIt says whether none of what a database tells of locks lies close to a time at which the allocation's own calls failed: a deadlock is over at
-// once, and a wait for a lock within its time-out (InnoDB's is 50 s).
-func apartFromIt(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+// once, and a wait for a lock within its time-out (InnoDB's is 50 s). A statement that was too slow is its caller's matter alone: where a run or a task
+// failed and no call of its own did, it was another one's.
+func apartFromIt(c *correlator.Case, t *correlator.Trouble, s *signature, records []*correlator.Event) bool {
 	const atIt = int64(time.Minute)
 	failed := false
 	for _, own := range c.Failures(t) {
@@ -296,7 +304,7 @@ func apartFromIt(c *correlator.Case, t *correlator.Trouble, records []*correlato
 			return false
 		}
 	}
-	return failed
+	return failed || s.ID == "db.slow" && (t.Kind == correlator.WorkflowTrouble || t.Kind == correlator.TaskTrouble)
 }
 
 // restored says whether all of what was complained of began with a rollout of who complains and ended with its undoing.

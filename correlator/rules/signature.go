@@ -254,6 +254,9 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 	if ev.Beside && !told.linked(c, ev.Records) && afterIt(t, ev.Records[0]) {
 		return nil
 	}
+	if ev.Beside && beforeTheNode(owner) && !told.linked(c, ev.Records) && vanished(c, t) {
+		return nil
+	}
 	along := s.Mechanism == "crash" && tookItAlong(c, t, owner, ev.Records)
 	if ev.Beside && !along && (s.family && overBefore(c, t, ev.Records) || servedSince(c, t, ev.Records)) {
 		return nil
@@ -287,6 +290,20 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		ev.Weight, ev.Certain = correlator.Generic, false
 	}
 	return s.refined(c, t, told, ev)
+}
+
+// beforeTheNode says whether a layer's part of a task is done when a machine has taken it.
+func beforeTheNode(layer string) bool {
+	return layer == semconv.LayerDB || layer == semconv.LayerOutbox || layer == semconv.LayerProjection
+}
+
+// vanished says whether a machine took a task and neither it nor its agent was heard of since: what others told of their own affairs meanwhile is not why.
+func vanished(c *correlator.Case, t *correlator.Trouble) bool {
+	if t.Attempt == nil || t.Attempt.Taken == nil || t.Node == "" {
+		return false
+	}
+	since := t.Attempt.Taken.At + 1
+	return c.LastOf(semconv.LayerNodeAgent, t.Node, since, t.At) == nil && c.LastOf(semconv.LayerNode, t.Node, since, t.At) == nil
 }
 
 // eachTime says whether the same was said, within a breath, at each of several times at which the allocation's own calls failed, and never else.

@@ -41,6 +41,9 @@ func asksFormerAddress(c *correlator.Case, t *correlator.Trouble) []correlator.E
 	if host, _, _ := strings.Cut(first.HTTP.Upstream, ":"); well == nil && moved != nil && len(host) >= shortestID && strings.Contains(moved.Text, host) {
 		well = c.AliveBetween(semconv.LayerAPI, first.At, c.Now) // who ended it names the very address
 	}
+	if well == nil && moved != nil {
+		well = answersAt(c, t, moved, asked.former)
+	}
 	if well == nil || moved == nil {
 		return nil
 	}
@@ -170,6 +173,25 @@ func renumbered(c *correlator.Case, t *correlator.Trouble, former map[string]*co
 		})
 	}
 	return told
+}
+
+// answersAt is the word of a probe that it had an answer at the address that another one became, nil where there is none.
+func answersAt(c *correlator.Case, t *correlator.Trouble, moved *correlator.Event, former map[string]*correlator.Event) (well *correlator.Event) {
+	c.Each(moved.At, t.At+recently, func(e *correlator.Event) {
+		if e.IsEvent() || e.Failed() || e.Party() != semconv.LayerNetwork || !holds(e.Text, []string{" 200", " ok", "open"}) || !closeTo(t, e) && !correlator.EveryReaderHas(e) {
+			return
+		}
+		for _, address := range networkAddress.FindAllString(e.Text, 4) {
+			old := false
+			for asked := range former {
+				old = old || strings.HasPrefix(asked, address+":")
+			}
+			if !old && strings.Contains(moved.Text, address) {
+				well = e
+			}
+		}
+	})
+	return well
 }
 
 // instanceOf names one process of a proxy, as far as its records do.

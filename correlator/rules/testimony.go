@@ -133,7 +133,7 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		if sig := hinted(e); sig != nil && (overcome[sig] || sig.ID == "process.panic" && ofOtherRequest(c, t, e)) {
 			continue // it got over it, or somebody else's request met it
 		}
-		if sig := hinted(e); sig != nil && sig.ID == "node.nic_down" && (cameBack(c, t, []*correlator.Event{e}) || farEndAccuses(c, []*correlator.Event{e})) {
+		if sig := hinted(e); sig != nil && sig.ID == "node.nic_down" && (cameBack(c, t, []*correlator.Event{e}) || farEndAccuses(c, []*correlator.Event{e}) || atOnce(c, t, sig, []*correlator.Event{e})) {
 			continue
 		}
 		if sig := hinted(e); sig != nil && sig.ID == "node.memory" && slices.ContainsFunc(said, func(o statement) bool { return ofOwnLimit(o.event) }) {
@@ -142,7 +142,10 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		if sig := hinted(e); sig != nil && sig.ID == "provider.addresses" && slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return notHeardOf(c, t, node) }) {
 			continue // its own machine never asked there
 		}
-		if sig := hinted(e); sig != nil && (sig.ID == "provider.addresses" && ofOtherNetwork(c, t, e) || sig.ID == "db.lock" && !c.Own(e, t) && apartFromIt(c, t, []*correlator.Event{e})) {
+		if !c.Own(e, t) && s.about == "" && beforeTheNode(s.party) && vanished(c, t) {
+			continue
+		}
+		if sig := hinted(e); sig != nil && (sig.ID == "provider.addresses" && ofOtherNetwork(c, t, e) || (sig.ID == "db.lock" || sig.ID == "db.slow") && !c.Own(e, t) && apartFromIt(c, t, sig, []*correlator.Event{e})) {
 			continue
 		}
 		if s.party == semconv.LayerNetwork && s.about == "" && (ofOneMachine(c, e) || ofForwardProxy(e.Text) || accusesFarEnd(e)) {
