@@ -214,7 +214,7 @@ func (j *judgement) lagFault() {
 	alone := len(j.causes) == 0 && len(j.open) == 0 && !slices.ContainsFunc(j.c.Troubles(), func(t *Trouble) bool { return t.Kind != DriftTrouble && t.Kind != RequestTrouble })
 	for _, t := range j.lagged {
 		d := j.why.of(t)
-		if !alone {
+		if !alone || j.c.toldInPart(t.From) {
 			d.rule(RulingRecovered, "it shows what is since "+Time(t.Cleared).Milli()+", and others were in trouble, too")
 			continue
 		}
@@ -228,6 +228,14 @@ func (j *judgement) lagFault() {
 		d.weigh([]Evidence{ev}, 1)
 		d.rule(Attributed, "nothing else was wrong meanwhile")
 	}
+}
+
+// toldInPart says whether whoever tells of an allocation's states went quiet, or was for a while, since a time: then a view may have shown what was, and
+// what is known of it be old.
+func (c *Case) toldInPart(since int64) bool {
+	return slices.ContainsFunc(c.Lifecycle.States, func(s Change) bool {
+		return s.Event.Layer != "" && (c.WentQuiet(s.Event.Layer) || c.PausedSince(s.Event.Layer, since))
+	})
 }
 
 // unrefreshed is how long a view had not been refreshed when it was looked at, by its own account and its own clock;
