@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,8 +36,8 @@ func linkRanOut(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 			continue
 		}
 		sent := slices.IndexFunc(c.Events, func(o *correlator.Event) bool {
-			p, _ := linkOf(o.Text)
-			return o.Layer == semconv.LayerClient && o.At <= e.At && p == place
+			p, until := linkOf(o.Text)
+			return o.Layer == semconv.LayerClient && o.At <= e.At && p == place && until == end
 		})
 		if sent < 0 {
 			continue // who made the link is not known
@@ -64,13 +65,16 @@ func linkOf(text string) (place string, end int64) {
 	if err != nil || link.Host == "" {
 		return "", 0
 	}
+	query := link.Query()
 	for _, by := range []string{"x-amz-", "x-goog-"} {
-		query := link.Query()
 		signed, err := time.Parse("20060102t150405z", query.Get(by+"date"))
-		good, wrong := time.ParseDuration(query.Get(by+"expires") + "s")
-		if err == nil && wrong == nil {
-			return link.Host + link.Path, signed.Add(good).UnixNano()
+		good, wrong := strconv.Atoi(query.Get(by + "expires"))
+		if err == nil && wrong == nil && good > 0 && good <= longestLink && signed.Year() > 1999 && signed.Year() < 2200 {
+			return link.Host + link.Path, signed.Add(time.Duration(good) * time.Second).UnixNano()
 		}
 	}
 	return "", 0
 }
+
+// longestLink is for how many seconds a link can be good at most: seven days, in both ways of signing.
+const longestLink = 604800

@@ -35,9 +35,15 @@ func byRollout(c *correlator.Case, ev correlator.Evidence, mechanism string, wor
 		return ev
 	}
 	ev.Summary += ", since the rollout of " + strings.TrimSpace(change.Attr(semconv.Component)+" "+change.Attr(semconv.Config))
-	ev.Rule, ev.Layer, ev.Mechanism = "deploy."+mechanism, semconv.LayerDeploy, mechanism
-	ev.Records = append([]*correlator.Event{change}, ev.Records...)
+	ev = handedOver(ev, change, "deploy."+mechanism, mechanism)
 	ev.NextCheck, ev.SafeAction = "what that rollout changed", "roll it back, or roll out the right content"
+	return ev
+}
+
+// handedOver is a cause that a rollout brought, the rollout first among what proves it.
+func handedOver(ev correlator.Evidence, rollout *correlator.Event, rule, mechanism string) correlator.Evidence {
+	ev.Rule, ev.Layer, ev.Mechanism = rule, semconv.LayerDeploy, mechanism
+	ev.Records = append([]*correlator.Event{rollout}, ev.Records...)
 	return ev
 }
 
@@ -71,8 +77,7 @@ func bornBroken(c *correlator.Case, ev correlator.Evidence) correlator.Evidence 
 		return ev
 	}
 	ev.Summary += ", since the rollout of " + what(change) + ", and did not run with it"
-	ev.Rule, ev.Layer, ev.Mechanism = "deploy.broken", semconv.LayerDeploy, "broken"
-	ev.Records = append([]*correlator.Event{change}, ev.Records...)
+	ev = handedOver(ev, change, "deploy.broken", "broken")
 	ev.NextCheck, ev.SafeAction = "what that rollout changed", "roll it back"
 	return ev
 }
@@ -95,9 +100,8 @@ func ofLessMemory(c *correlator.Case, ev correlator.Evidence) correlator.Evidenc
 		return ev
 	}
 	ev.Summary += ", since the rollout of " + what(change)
-	ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "deploy.limit", semconv.LayerDeploy, "config", correlator.Specific
-	ev.Records = append([]*correlator.Event{change}, ev.Records...)
-	ev.Onset = change.At
+	ev = handedOver(ev, change, "deploy.limit", "config")
+	ev.Weight, ev.Onset = correlator.Specific, change.At
 	ev.NextCheck, ev.SafeAction = "the limit before that rollout, beside what the process needs", "roll it back, or give it what it had"
 	return ev
 }
@@ -136,8 +140,7 @@ func ofLoaded(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence)
 		return ev
 	}
 	ev.Summary += ", in what the rollout of " + what(change) + " brought"
-	ev.Rule, ev.Layer, ev.Mechanism = "deploy.module", semconv.LayerDeploy, "broken"
-	ev.Records = append([]*correlator.Event{change}, ev.Records...)
+	ev = handedOver(ev, change, "deploy.module", "broken")
 	ev.NextCheck, ev.SafeAction = "what that rollout changed, and on which machines it is", "stop it and roll it back; the machines are sound"
 	return ev
 }
@@ -154,8 +157,7 @@ func choosesNone(c *correlator.Case, ev correlator.Evidence) correlator.Evidence
 		return ev
 	}
 	ev.Summary += ", since the rollout of " + what(change)
-	ev.Rule, ev.Layer, ev.Mechanism = "deploy.selector", semconv.LayerDeploy, "config"
-	ev.Records = append([]*correlator.Event{change}, ev.Records...)
+	ev = handedOver(ev, change, "deploy.selector", "config")
 	ev.NextCheck, ev.SafeAction = "what that rollout took away or renamed", "give it back, or choose by what there is now"
 	return ev
 }
