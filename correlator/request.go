@@ -173,8 +173,8 @@ func (c *Case) expected(e *Event) bool {
 	}
 	state, since := c.Lifecycle.stateAt(e.At)
 	gone := (state == semconv.Released || state == semconv.Canceled || state == semconv.Releasing) && e.At >= since
-	if state == semconv.Released && e.HTTP.Status == 409 && e.At >= since {
-		return true // he asks again for what was done
+	if given := state == semconv.Released || state == semconv.Releasing; given && e.At >= since && (e.HTTP.Status == http.StatusConflict || e.HTTP.Status == 0 && strings.Contains(e.Text, "409 conflict")) {
+		return true // he asks again for what was done, or for more of what ends as ordered
 	}
 	return gone && (e.HTTP.Status == 404 || e.HTTP.Status == 410 || e.HTTP.Status == 0 && strings.Contains(e.Text, "not found"))
 }

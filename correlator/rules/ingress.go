@@ -175,7 +175,7 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 		if len(found) > 0 && (len(noAnswer(c, t)) > 0 || waits(c, t) || goneQuiet(c, t)) {
 			return nil // it says itself whom it waited for
 		}
-		if c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil || onlyBeats(c, t) {
+		if len(found) > 0 && (c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil || onlyBeats(c, t, found[0].Records)) {
 			return nil // of the back end nothing is heard: what it did with the request nobody knows
 		}
 		for i := range found { // it took the request and owes the answer: what it waited for it does not say
@@ -185,11 +185,15 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 	}
 }
 
-// onlyBeats says whether of the API nothing but signs of life is on record around a trouble, though it has told of its requests or of states before, and of
+// onlyBeats says whether of the API nothing but signs of life is on record while requests failed, though it has told of its requests or of states before, and of
 // who stands behind it nothing at all: what it waited for was not kept.
-func onlyBeats(c *correlator.Case, t *correlator.Trouble) bool {
+func onlyBeats(c *correlator.Case, t *correlator.Trouble, failed []*correlator.Event) bool {
+	from, to := failed[0].At-recently, failed[0].EndAt()+moment
+	for _, e := range failed[1:] {
+		from, to = min(from, e.At-recently), max(to, e.EndAt()+moment)
+	}
 	words := false
-	c.EachIn(semconv.LayerAPI, t.At-recently*3, t.At+recently, func(e *correlator.Event) { words = words || !e.Is(semconv.EventHeartbeat) })
+	c.EachIn(semconv.LayerAPI, from, to, func(e *correlator.Event) { words = words || !e.Is(semconv.EventHeartbeat) })
 	return !words && c.AliveBetween(semconv.LayerDB, t.From-recently, t.At+recently) == nil && c.AliveBetween(semconv.LayerAPIAuth, t.From-recently, t.At+recently) == nil
 }
 

@@ -20,7 +20,7 @@ func netboot() []correlator.Rule {
 		SafeAction: "stop serving that machine; what was installed is on its disk",
 		Find:       bootedAgain,
 	}, {
-		ID: "network.no_offer", Layer: semconv.LayerNetwork, Mechanism: "unreachable", Words: slices.Concat(offered, []string{neverAsked}),
+		ID: "network.no_offer", Layer: semconv.LayerNetwork, Mechanism: "unreachable", Words: slices.Concat(offered[:1], neverAsked, []string{"dhcp4_lease_"}),
 		Looks:      "a machine that hears no offer of an address, of which the DHCP server has not heard, while it makes offers to others",
 		NextCheck:  "the network between the machine's port and the DHCP server: VLAN, trunk, relay",
 		SafeAction: "do not reimage; neither the machine nor the server is broken by what is on record",
@@ -51,7 +51,7 @@ func noOffer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	since := t.From - skewOfClocks
 	ofServer := func(e *correlator.Event) bool {
-		return holds(e.Text, offered) || strings.Contains(e.Text, "dhcpdiscover")
+		return holds(e.Text, offered) || strings.Contains(e.Text, "dhcpdiscover") || strings.Contains(e.Text, "dhcpack on")
 	}
 	var unheard []*correlator.Event
 	for _, e := range onTheme(c, themeUnoffered) {
@@ -99,18 +99,24 @@ func noOffer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 // noneOf finds how many times a server of addresses was asked from each of its networks: "10.21.14.0/24: 0 discover in the last hour; 10.21.9.0/24: 14".
 var noneOf = regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}: (\d+)\b`)
 
-// countedNone needs a server's own count by networks, taken while the machine heard no offer: one of them asked never, and others did.
+// countedNone needs a server's own count by networks, taken while the machine heard no offer: one of them asked never, and others did or were served.
 func countedNone(c *correlator.Case, t *correlator.Trouble, unheard []*correlator.Event) []correlator.Evidence {
 	var count *correlator.Event
+	served := func() (yes bool) { // somebody else was given an address meanwhile, or offered one
+		c.Each(t.From-recently, t.At, func(e *correlator.Event) {
+			yes = yes || !e.IsEvent() && (closeTo(t, e) || correlator.EveryReaderHas(e)) && (holds(e.Text, offered) || strings.Contains(e.Text, "dhcpack on"))
+		})
+		return yes
+	}
 	c.EachIn(semconv.LayerProvider, unheard[0].At, t.At+moment, func(e *correlator.Event) {
-		if e.IsEvent() || !strings.Contains(e.Text, "discover") || !closeTo(t, e) && !correlator.EveryReaderHas(e) {
+		if e.IsEvent() || !strings.Contains(e.Text, "discover") || !closeTo(t, e) && !correlator.EveryReaderHas(e) && !asksNever(e) {
 			return
 		}
 		none, some := false, false
 		for _, m := range noneOf.FindAllStringSubmatch(e.Text, 16) {
 			none, some = none || m[1] == "0", some || m[1] != "0"
 		}
-		if none && some {
+		if none && some || asksNever(e) && served() {
 			count = e
 		}
 	})
@@ -119,7 +125,7 @@ func countedNone(c *correlator.Case, t *correlator.Trouble, unheard []*correlato
 	}
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Caller, Onset: unheard[0].At, Records: append(slices.Clone(unheard[:min(len(unheard), 4)]), count),
-		Summary: "the machine hears no offer of an address" + quote(unheard[0]) + "; " + count.Service + " is asked from other networks, and from one of them never",
+		Summary: "the machine hears no offer of an address" + quote(unheard[0]) + "; " + count.Service + " serves others, and from one network it is never asked",
 	}}
 }
 
@@ -194,13 +200,21 @@ func bootedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	}}
 }
 
-// neverAsked is how a server of addresses says that a machine has not asked it for one.
-const neverAsked = "no discover"
+// neverAsked is how a server of addresses says that a machine, or a whole network, has not asked it for one.
+var neverAsked = []string{"no discover", "0 discover"}
+
+// noneAsked finds the second of neverAsked as a number of its own.
+var noneAsked = regexp.MustCompile(`\b0 discover`)
+
+// asksNever says whether a server of addresses says that it was not asked.
+func asksNever(e *correlator.Event) bool {
+	return strings.Contains(e.Text, neverAsked[0]) || strings.Contains(e.Text, neverAsked[1]) && noneAsked.MatchString(e.Text)
+}
 
 // notHeardOf says whether a server of addresses tells that a machine has not asked it for one.
 func notHeardOf(c *correlator.Case, t *correlator.Trouble, node string) (told bool) {
 	c.Each(t.From, t.At, func(e *correlator.Event) {
-		told = told || !e.IsEvent() && strings.Contains(e.Text, neverAsked) && correlator.Names(e, node)
+		told = told || !e.IsEvent() && asksNever(e) && correlator.Names(e, node)
 	})
 	return told
 }
@@ -224,7 +238,7 @@ func ofOtherNetwork(c *correlator.Case, t *correlator.Trouble, told *correlator.
 	inside, placed := false, false
 	c.Each(t.From-recently, t.At, func(e *correlator.Event) {
 		own := e.Allocation == c.ID || slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return correlator.Names(e, node) })
-		if e == told || e.IsEvent() || !own || !holds(e.Text, assigns) || !closeTo(t, e) && !correlator.EveryReaderHas(e) && !strings.Contains(e.Text, neverAsked) {
+		if e == told || e.IsEvent() || !own || !holds(e.Text, assigns) || !closeTo(t, e) && !correlator.EveryReaderHas(e) && !asksNever(e) {
 			return
 		}
 		for _, word := range networkAddress.FindAllString(e.Text, 4) {

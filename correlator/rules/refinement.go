@@ -34,6 +34,11 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		}
 		ev = stoppedInPlace(c, t, ev)
 	case "node.disk_full":
+		if t.Kind == correlator.RequestTrouble && !slices.ContainsFunc(told.all(), func(e *correlator.Event) bool {
+			return hinted(e) != nil && hinted(e).ID == ev.Rule && (e.Party() != "" || e.Node != "")
+		}) {
+			return nil // somebody beside the platform, who is on no request's way
+		}
 		ev = ofOwnStorage(ev)
 	case "network.no_route":
 		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "node.routes" }) {

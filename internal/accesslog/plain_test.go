@@ -8,10 +8,11 @@ import (
 
 func TestParsePlain(t *testing.T) {
 	for line, want := range map[string]accesslog.Line{
-		`GET /v1/allocations 200 9ms`:                {Method: "GET", Path: "/v1/allocations", Status: 200},
-		`"POST /clients HTTP/1.1" 401 "0.006" 179`:   {Method: "POST", Path: "/clients", Status: 401},
-		`POST /op-release HTTP/1.1 --> 400 BAD`:      {Method: "POST", Path: "/op-release", Status: 400},
-		`GET /allocations/al/status?wait: 504 after`: {Method: "GET", Path: "/allocations/al/status?wait", Status: 504},
+		`GET /v1/allocations 200 9ms`:                 {Method: "GET", Path: "/v1/allocations", Status: 200},
+		`"POST /clients HTTP/1.1" 401 "0.006" 179`:    {Method: "POST", Path: "/clients", Status: 401},
+		`POST /op-release HTTP/1.1 --> 400 BAD`:       {Method: "POST", Path: "/op-release", Status: 400},
+		`GET /allocations/al/status?wait: 504 after`:  {Method: "GET", Path: "/allocations/al/status?wait", Status: 504},
+		`POST /v1/allocations tenant=orion 201 3.08s`: {Method: "POST", Path: "/v1/allocations", Status: 201},
 	} {
 		if got, ok := accesslog.ParsePlain(line); !ok || got.Method != want.Method || got.Path != want.Path || got.Status != want.Status {
 			t.Errorf("%q: %+v, %v", line, got, ok)
