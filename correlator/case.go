@@ -42,10 +42,11 @@ type Case struct {
 	// Worked out once, when they are first asked for.
 	troubles []*Trouble
 	failures map[*Trouble][]*Event
-	calls    map[string]bool // see userCalls
-	hung     map[string]bool // see hangups
-	lost     map[string]bool // see misroutes
-	failing  spanning        // own events that tell of a failure
+	calls    map[string]bool   // see userCalls
+	hung     map[string]bool   // see hangups
+	lost     map[string]bool   // see misroutes
+	asked    map[string]string // see keyOf
+	failing  spanning          // own events that tell of a failure
 	quiet    map[*Trouble][]*Event
 	beside   map[*Trouble][]*Event
 	telling  []*Event            // see Beside

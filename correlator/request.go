@@ -27,7 +27,7 @@ func requestTroubles(c *Case) (requests, complaints []*Trouble) {
 		if !isUserCall(e) {
 			continue
 		}
-		key := callKey(e)
+		key := c.keyOf(e)
 		k := calls[key]
 		if k == nil {
 			k = &call{first: e}
@@ -147,8 +147,27 @@ func callKey(e *Event) string {
 	return firstOf(e.Name, "of "+e.Service)
 }
 
+// keyOf is callKey, of a line that does not say what was asked that of the same program's span of the same request.
+func (c *Case) keyOf(e *Event) string {
+	if e.TraceID == "" || e.HTTP.Method != "" || e.HTTP.Path != "" || e.Name != "" {
+		return callKey(e)
+	}
+	if c.asked == nil {
+		c.asked = map[string]string{}
+		for _, o := range c.Events {
+			if o.TraceID != "" && o.SpanKind == "client" && isUserCall(o) {
+				c.asked[o.Service+" "+o.TraceID] = callKey(o)
+			}
+		}
+	}
+	return firstOf(c.asked[e.Service+" "+e.TraceID], callKey(e))
+}
+
 // callNamed is a call for people.
-func callNamed(e *Event) string {
+func (c *Case) callNamed(e *Event) string {
+	if key := c.keyOf(e); key != callKey(e) {
+		return key
+	}
 	if e.HTTP.Method == "" && e.HTTP.Path == "" && e.Name == "" {
 		return "the same call of " + e.Service
 	}
@@ -228,7 +247,7 @@ func persistentTroubles(c *Case) []*Trouble {
 		if e.Own(identity.Allocation) == "" && !tellsOfRequest(e) && e.Layer != semconv.LayerClient {
 			continue // what a program of its machine keeps on saying is asked for by nobody
 		}
-		key := e.Service + " " + callKey(e) + " " + pattern(e.Text)
+		key := e.Service + " " + c.keyOf(e) + " " + pattern(e.Text)
 		if groups[key] == nil {
 			groups[key] = &same{}
 			keys = append(keys, key)
@@ -252,8 +271,8 @@ func persistentTroubles(c *Case) []*Trouble {
 			continue // nobody is owed anything any more
 		}
 		t := &Trouble{
-			Kind: RequestTrouble, From: first.At, At: last.EndAt(), Call: strings.TrimSpace(callKey(last)), Cites: someOf(failed, times+1), Node: first.Node, Instance: first.NodeInstance,
-			What: fmt.Sprintf("%s failed %d times in %s", callNamed(last), len(failed), time.Duration(last.At-first.At).Round(time.Second)),
+			Kind: RequestTrouble, From: first.At, At: last.EndAt(), Call: strings.TrimSpace(c.keyOf(last)), Cites: someOf(failed, times+1), Node: first.Node, Instance: first.NodeInstance,
+			What: fmt.Sprintf("%s failed %d times in %s", c.callNamed(last), len(failed), time.Duration(last.At-first.At).Round(time.Second)),
 		}
 		if served != nil {
 			t.Cleared = served.EndAt()
@@ -308,7 +327,7 @@ func (c *Case) unheardOf(t *Trouble) bool {
 	}
 	first, last, times := int64(0), int64(0), 0
 	for _, e := range c.Events {
-		if isUserCall(e) && callFailed(e) && callKey(e) == t.Call && e.At >= t.From && e.At < t.Cleared {
+		if isUserCall(e) && callFailed(e) && c.keyOf(e) == t.Call && e.At >= t.From && e.At < t.Cleared {
 			if times++; first == 0 {
 				first = e.At
 			}
@@ -329,9 +348,9 @@ const unheardFor = int64(10 * time.Minute)
 
 // servedAfter is the same call, answered well by the same service after a failure, nil where it was not.
 func (c *Case) servedAfter(failed *Event) *Event {
-	key := callKey(failed)
+	key := c.keyOf(failed)
 	for _, e := range c.Events {
-		if e.At > failed.At && e.Service == failed.Service && e.HTTP.Status > 0 && e.HTTP.Status < 400 && callKey(e) == key {
+		if e.At > failed.At && e.Service == failed.Service && e.HTTP.Status > 0 && e.HTTP.Status < 400 && c.keyOf(e) == key {
 			return e
 		}
 	}

@@ -83,6 +83,7 @@ var groups = []struct {
 	{change, "refused or failed since a rollout, or until its undoing"},
 	{refusedSince, "refused since a rollout"},
 	{budget, "refused by what was rolled out"},
+	{restarted, "not answered until one party was started again"},
 	{because, "answered with a failure by who could not use the next one"},
 	{testimony, "not known: who speaks of trouble in itself"},
 	{view, "answered, and not shown"},

@@ -181,6 +181,7 @@ func TestCount(t *testing.T) {
 		{"nobody", []score.Ruling{ruling(time.Second, "undetermined")}, Result{Lived: 1, Open: 1}},
 		{"somebody else, for a moment", []score.Ruling{ruling(time.Second, "attributed", "db/slow"), ruling(2*time.Second, "attributed", "api/stalled")}, Result{Lived: 1, Named: 1}},
 		{"somebody else", []score.Ruling{ruling(time.Second, "attributed", "db/slow"), ruling(9*time.Second, "attributed", "api/stalled")}, Result{Lived: 1, Wrong: []string{"a-1: db/slow"}}},
+		{"somebody else, before, said again since", []score.Ruling{ruling(-time.Minute, "attributed", "db/slow"), ruling(time.Minute, "attributed", "db/slow")}, Result{Lived: 1, Quiet: 1}},
 		{"somebody else, before", []score.Ruling{ruling(-time.Minute, "attributed", "db/slow"), ruling(time.Second, "none")}, Result{Lived: 1, Quiet: 1}},
 	} {
 		got := Result{Owners: []string{"api"}}

@@ -71,17 +71,27 @@ func (r *Run) Do(ctx context.Context, c Case) (out Result, err error) {
 // each other.
 const stood = 6 * time.Second
 
-// count takes what was said of one allocation since the case began.
+// count takes what was said of one allocation since the case began, and not before: what an interruption before it had done is said again when
+// anything else of the verdict changes.
 func (r *Result) count(v lab.Lived, said []score.Ruling, from time.Time) {
 	r.Lived++
 	var named, wrong []string
 	spoken := false
+	before := map[string]bool{}
+	for _, one := range said {
+		for _, blame := range one.Blames {
+			before[blame] = before[blame] || one.At.Before(from)
+		}
+	}
 	for i, one := range said {
 		if passing := i+1 < len(said) && said[i+1].At.Sub(one.At) < stood; passing || one.At.Before(from) {
 			continue
 		}
-		spoken = spoken || one.Outcome != "none"
+		spoken = spoken || one.Outcome != "none" && (len(one.Blames) == 0 || slices.ContainsFunc(one.Blames, func(blame string) bool { return !before[blame] }))
 		for _, blame := range one.Blames {
+			if before[blame] {
+				continue
+			}
 			layer, _, _ := strings.Cut(blame, "/")
 			if slices.Contains(r.Owners, layer) {
 				named = append(named, blame)
