@@ -95,7 +95,7 @@ func onTheme(c *correlator.Case, theme int) []*correlator.Event {
 // Of several lines, the cause that stands first in the table.
 func read(e *correlator.Event) (*signature, uint32) {
 	var few [16]hit
-	hits, named := asking(e.Text, e.Failed(), few[:0])
+	hits, named := asking(e.Text, e.TellsOfFailure(), few[:0])
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.signature, b.signature)) })
 	first := len(table().signatures)
 	for len(hits) > 0 { // the last line first

@@ -150,6 +150,9 @@ func (s *signature) owner(c *correlator.Case, e *correlator.Event) string {
 			return "" // among peers a process ends where the step that it did failed
 		}
 		layer = e.Party()
+		if e.Is(semconv.EventProviderState) {
+			layer = semconv.LayerProvider // whoever tells of a provider's job, what it says is why the provider gave it up
+		}
 	}
 	if s.ID == "node.memory" && ofOwnLimit(e) {
 		layer = victim(c, e)
