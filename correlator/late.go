@@ -57,6 +57,9 @@ func (c *Case) movedLate(i int) *Trouble {
 	}
 	s, next := c.Lifecycle.States[i], c.Lifecycle.States[i+1]
 	budget := int64(c.Profile.Budgets().States[s.To])
+	if t := c.waitedInVain(s, next, budget); t != nil {
+		return t
+	}
 	took, told := next.At-s.At, []*Event(nil)
 	over := c.othersDone(s.At, next.At)
 	switch {
@@ -83,6 +86,24 @@ func (c *Case) movedLate(i int) *Trouble {
 		t.Cleared = 0 // the platform gave it up by itself
 	}
 	return t
+}
+
+// waitedInVain is a state that lasted for much longer than it may until the user, after somebody had said that it stands still, gave up waiting: that he
+// asked for its end is no answer to why it did not move. nil where it is none.
+func (c *Case) waitedInVain(s, next Change, budget int64) *Trouble {
+	end := c.Lifecycle.Cancel
+	if end == nil || budget == 0 || s.To == semconv.Active || end.At > next.At || end.At-s.At <= muchLonger*budget || c.waitsForPeople(s.At, end.At) {
+		return nil
+	}
+	for _, e := range c.Events {
+		if e.At > s.At+budget && e.At < end.At && !e.IsEvent() && e.Severity >= severityWarn && (e.Layer == semconv.LayerClient || e.Layer == semconv.LayerAPI) {
+			return &Trouble{
+				Kind: OverdueTrouble, From: s.At, At: end.At - 1, Cites: distinct(s.Event, e, end),
+				What: "the allocation stayed " + s.To + " for " + time.Duration(end.At-s.At).Round(time.Second).String() + ", until its user gave up waiting",
+			}
+		}
+	}
+	return nil
 }
 
 // waitsForPeople says whether a workflow told, in a stretch of time, that it waits for what is not done by machines: slow as it may be, it is so as

@@ -9,10 +9,11 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// How a limiter tells whom it counts and by how much he is above it: Envoy's descriptors with a count of a limit, and nginx's zones, by
+// How a limiter tells whom it counts and by how much he is above it: Envoy's descriptors with a count of a limit or their counters (over_limit, total_hits), and nginx's zones, by
 // their names (https://nginx.org/en/docs/http/ngx_http_limit_req_module.html).
 var (
 	overLimit = regexp.MustCompile(`\b(?:tenant|client|consumer|user|token|api_?key|account|project|org|remote_address|subject)["]?[=:]\s*["]?[\w.@-]+.{0,40}?\b(\d+)/(\d+)\b`)
+	overBy    = regexp.MustCompile(`\b(?:tenant|client|consumer|user|token|api_?key|account|project|org|remote_address|subject)["]?[=:,]\s*["]?[\w.@-]+.{0,40}?\bover_limit=(\d+)\S* total_hits=(\d+)`)
 	perCaller = regexp.MustCompile(`\bexcess: (\d+)\.\d+ by zone "[\w-]*(?:per_?)?(?:tenant|client|consumer|user|token|key|account|project|addr|ip)[\w-]*"`)
 )
 
@@ -52,6 +53,11 @@ func farAbove(e *correlator.Event) bool {
 		n, _ := strconv.Atoi(m[1])
 		limit, _ := strconv.Atoi(m[2])
 		return limit > 0 && n >= 2*limit
+	}
+	if m := overBy.FindStringSubmatch(e.Text); m != nil {
+		over, _ := strconv.Atoi(m[1])
+		hits, _ := strconv.Atoi(m[2])
+		return over > 0 && 2*over >= hits
 	}
 	return perCaller.MatchString(e.Text)
 }

@@ -65,8 +65,17 @@ func startedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	return []correlator.Evidence{{
 		Rule: layer + ".restarted", Layer: layer, Mechanism: "stuck", Weight: correlator.Telling, Directness: correlator.Caller, Onset: t.From,
 		Records: append([]*correlator.Event{act, moved}, t.Cites...),
-		Summary: "what stood still went on as soon as " + act.Attr(semconv.Actor) + " had started it again (" + strings.Join(strings.Fields(act.Attr(semconv.Action)+" "+act.Attr(semconv.Reason)), " ") + ")",
+		Summary: "what stood still went on as soon as " + act.Attr(semconv.Actor) + " had started it again (" + actTold(act) + ")",
 	}}
+}
+
+// actTold is an act in words: what was done and, where that is filed, why.
+func actTold(act *correlator.Event) string {
+	did, why := act.Attr(semconv.Action), act.Attr(semconv.Reason)
+	if did == "" || why == "" {
+		return did + why
+	}
+	return did + ": " + why
 }
 
 // inAct splits what an act says into names; ofActs are its words that name nobody.
