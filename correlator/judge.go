@@ -60,6 +60,23 @@ func (j *judgement) explain(t *Trouble) {
 			return ev.Weight < Telling || !slices.ContainsFunc(ev.Records, func(e *Event) bool { return e.Allocation == j.c.ID && !e.IsEvent() })
 		})
 	}
+	if k := j.triedBefore(t, found); k != nil {
+		k.troubles, k.ev.Records = append(k.troubles, t), append(k.ev.Records, t.Cites...)
+		for i := range found {
+			d.drop(&found[i], "the same was tried before, and failed for more")
+		}
+		d.rule(Attributed, "it is another try of what "+k.ev.Rule+" explains")
+		return
+	}
+	if len(found) > 0 && found[0].Weight <= Generic && found[0].Layer == t.Owes && slices.ContainsFunc(j.unknown, func(before *Trouble) bool { return sameTry(before, t) }) {
+		for i := range found {
+			d.drop(&found[i], "the same was tried before, and why it failed nobody knows")
+		}
+		found = nil
+	}
+	if len(found) == 0 {
+		j.unknown = append(j.unknown, t)
+	}
 	switch {
 	case len(found) > 0:
 	case t.Cleared != 0 && !j.c.unheardOf(t):
@@ -366,6 +383,7 @@ type judgement struct {
 	v         Verdict
 	causes    []cause
 	open      []*Trouble // troubles that nothing explains
+	unknown   []*Trouble // the same, and those that were made good
 	lagged    []*Trouble // views that were behind for long, and are no more, of which nothing says why
 	contested bool
 	disabled  map[string]bool

@@ -271,7 +271,7 @@ func (c *Case) keptFrom(from, to, budget int64) []*Event {
 var waitsForLock = regexp.MustCompile(`\b(?:could not acquire|failed to acquire|waiting (?:for|to acquire)|blocked on|still waiting for)\b.*\b(?:lock|mutex|semaphore|lease)\b`)
 
 // saysLate find that whoever moves an allocation, or answers for it, calls a step late.
-var saysLate = regexp.MustCompile(`\boverdue\b|\bbudget of \S+ (?:is )?(?:spent|used up|exceeded|over)\b`)
+var saysLate = regexp.MustCompile(`\boverdue\b|\bmakes no progress\b|\bno progress for\b|\bbudget of \S+ (?:is )?(?:spent|used up|exceeded|over)\b`)
 
 // keptByTwo is how many times as long as it may a step must have taken until one complaint of each of two parties is a reason.
 const keptByTwo = 3

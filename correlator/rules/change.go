@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -94,6 +95,9 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if name := strings.ToLower(found.Attr(semconv.Component)); len(name) > 3 && slices.ContainsFunc(complaints, func(e *correlator.Event) bool { return strings.HasPrefix(strings.ToLower(e.Service), name) }) {
 		ev.Directness = correlator.Itself // what was rolled out says so itself
 	}
+	if slices.ContainsFunc(complaints, func(e *correlator.Event) bool { return missesByName(found, e) }) {
+		ev.Weight = correlator.Specific // by its very name
+	}
 	if others := ofPeers(c, t, found, complaints); len(others) > 0 {
 		ev.Weight, ev.Records = correlator.Specific, append(ev.Records, others...)
 		ev.Summary += ", on other machines, too"
@@ -176,6 +180,20 @@ func curedBy(c *correlator.Case, t *correlator.Trouble, failures []*correlator.E
 	}}
 }
 
+// missesByName says whether somebody does not find what a rollout named for the first time, by that name.
+func missesByName(rollout, complaint *correlator.Event) bool {
+	if complaint.HTTP.Status != http.StatusNotFound && !gone.Any(complaint.Text) {
+		return false
+	}
+	before := strings.ToLower(rollout.Attr(semconv.From))
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(rollout.Attr(semconv.Config)), func(r rune) bool { return strings.ContainsRune(" \"',;=", r) }), func(name string) bool {
+		if _, rest, found := strings.Cut(name, "://"); found { // a server's own line has the path alone
+			name = rest[max(strings.IndexByte(rest, '/'), 0):]
+		}
+		return len(name) >= longPath && !strings.Contains(before, name) && strings.Contains(complaint.Text, name)
+	})
+}
+
 // mendedIn finds a rollout right after which a party complained of itself for the first time, where another one, of that party's, came right before all
 // was well: what the first broke stood until it was adapted to.
 func mendedIn(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
@@ -240,7 +258,7 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 		if e.At < rollout.At-moment || e.Layer == semconv.LayerClient || ofOldVersion(e) {
 			continue
 		}
-		if c.Own(e, t) && missesNew(e, rollout) {
+		if c.Own(e, t) && (missesNew(e, rollout) || missesByName(rollout, e)) {
 			out = append(out, e)
 			continue
 		}

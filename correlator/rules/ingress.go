@@ -175,7 +175,7 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 		if len(found) > 0 && (len(noAnswer(c, t)) > 0 || waits(c, t) || goneQuiet(c, t)) {
 			return nil // it says itself whom it waited for
 		}
-		if len(found) > 0 && (c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil || onlyBeats(c, t, found[0].Records)) {
+		if len(found) > 0 && (c.AliveBetween(semconv.LayerAPI, t.From-recently, t.At+recently) == nil || onlyBeats(c, found[0].Records)) {
 			return nil // of the back end nothing is heard: what it did with the request nobody knows
 		}
 		for i := range found { // it took the request and owes the answer: what it waited for it does not say
@@ -185,16 +185,18 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 	}
 }
 
-// onlyBeats says whether of the API nothing but signs of life is on record while requests failed, though it has told of its requests or of states before, and of
-// who stands behind it nothing at all: what it waited for was not kept.
-func onlyBeats(c *correlator.Case, t *correlator.Trouble, failed []*correlator.Event) bool {
+// onlyBeats says whether of the API nothing but signs of life is on record while requests failed, and so of who stands behind it: what it waited for was
+// not kept.
+func onlyBeats(c *correlator.Case, failed []*correlator.Event) bool {
 	from, to := failed[0].At-recently, failed[0].EndAt()+moment
 	for _, e := range failed[1:] {
 		from, to = min(from, e.At-recently), max(to, e.EndAt()+moment)
 	}
 	words := false
-	c.EachIn(semconv.LayerAPI, from, to, func(e *correlator.Event) { words = words || !e.Is(semconv.EventHeartbeat) })
-	return !words && c.AliveBetween(semconv.LayerDB, t.From-recently, t.At+recently) == nil && c.AliveBetween(semconv.LayerAPIAuth, t.From-recently, t.At+recently) == nil
+	for _, layer := range []string{semconv.LayerAPI, semconv.LayerDB, semconv.LayerAPIAuth} {
+		c.EachIn(layer, from, to, func(e *correlator.Event) { words = words || !e.Is(semconv.EventHeartbeat) })
+	}
+	return !words
 }
 
 // waits says whether the API itself tells whom behind it it could not use.

@@ -257,9 +257,47 @@ func cutsOff(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		}
 	}
 	if n == 0 {
-		return nil
+		return cutsTasksOff(c, t)
 	}
 	ev.Certain = n > 1
+	return []correlator.Evidence{ev}
+}
+
+// cutsTasksOff is cutsOff for tasks: the platform canceled them for their time, more than once, while whoever was at work told of progress, and nothing
+// of it failed.
+func cutsTasksOff(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Itself, Certain: true}
+	cut := map[string]*correlator.Event{}
+	for _, a := range c.Lifecycle.Tasks {
+		if a.Over != nil && a.Over.At >= t.From && a.Over.At <= t.At+moment && a.Over.To() == semconv.Canceled && holds(strings.ToLower(a.Over.Attr(semconv.Reason)), tooLate) {
+			cut[a.Task] = a.Over
+		}
+	}
+	if len(cut) < 2 {
+		return nil
+	}
+	progress := map[string]*correlator.Event{}
+	for _, e := range c.Events {
+		over := cut[e.Own(identity.Task)]
+		if over == nil || e.IsEvent() || e.Layer != semconv.LayerNodeAgent || e.At > over.At {
+			continue
+		}
+		if e.Failed() {
+			return nil
+		}
+		if (underWay.Any(e.Text) || strings.Contains(e.Text, "progress ")) && e.At > over.At-recently {
+			progress[e.Own(identity.Task)] = e
+		}
+	}
+	if len(progress) < 2 {
+		return nil
+	}
+	for task, e := range progress {
+		ev.Records = append(ev.Records, e, cut[task])
+	}
+	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+	ev.Onset = ev.Records[0].At
+	ev.Summary = "the platform called tasks off for their time, again and again, while they were at work" + quote(ev.Records[0])
 	return []correlator.Evidence{ev}
 }
 

@@ -291,7 +291,7 @@ func atOnce(c *correlator.Case, t *correlator.Trouble, s *signature, records []*
 
 // accusesFarEnd says whether one end of a link tells that the other one is why nothing arrives.
 func accusesFarEnd(e *correlator.Event) bool {
-	return holds(e.Text, []string{"remote side does not transmit", "peer does not transmit", "cause: remote side", "cause: far end", "far end is down", "far-end fault"})
+	return holds(e.Text, []string{"remote side does not transmit", "peer does not transmit", "cause: remote side", "cause: far end", "far end is down", "far-end fault", "suspecting link partner", "suspecting host side", "suspecting peer", "suspecting remote", "suspecting far end"})
 }
 
 // apartFromIt says whether none of what a database tells of locks lies close to a time at which the allocation's own calls failed: a deadlock is over at

@@ -115,6 +115,7 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 			overcome[sig] = true
 		}
 	}
+	accused := slices.ContainsFunc(said, func(s statement) bool { return accusesFarEnd(s.event) })
 	last := map[string]*correlator.Event{} // of what each party says of itself beside the step
 	for _, s := range said {
 		if s.about == "" && !s.echo {
@@ -147,6 +148,9 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		}
 		if sig := hinted(e); sig != nil && (sig.ID == "provider.addresses" && ofOtherNetwork(c, t, e) || (sig.ID == "db.lock" || sig.ID == "db.slow") && !c.Own(e, t) && apartFromIt(c, t, sig, []*correlator.Event{e})) {
 			continue
+		}
+		if accused && s.about == "" && hinted(e) == nil && (s.party == semconv.LayerNode || s.party == semconv.LayerNetwork) {
+			continue // one end of a link says that it is the other one
 		}
 		if s.party == semconv.LayerNetwork && s.about == "" && (ofOneMachine(c, e) || ofForwardProxy(e.Text) || accusesFarEnd(e)) {
 			continue
