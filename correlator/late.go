@@ -57,7 +57,7 @@ func (c *Case) movedLate(i int) *Trouble {
 	}
 	s, next := c.Lifecycle.States[i], c.Lifecycle.States[i+1]
 	budget := int64(c.Profile.Budgets().States[s.To])
-	if t := c.waitedInVain(s, next, budget); t != nil {
+	if t := c.gaveUpWaiting(s, next, budget); t != nil {
 		return t
 	}
 	took, told := next.At-s.At, []*Event(nil)
@@ -88,9 +88,9 @@ func (c *Case) movedLate(i int) *Trouble {
 	return t
 }
 
-// waitedInVain is a state that lasted for much longer than it may until the user, after somebody had said that it stands still, gave up waiting: that he
+// gaveUpWaiting is a state that lasted for much longer than it may until the user, after somebody had said that it stands still, gave up waiting: that he
 // asked for its end is no answer to why it did not move. nil where it is none.
-func (c *Case) waitedInVain(s, next Change, budget int64) *Trouble {
+func (c *Case) gaveUpWaiting(s, next Change, budget int64) *Trouble {
 	end := c.Lifecycle.Cancel
 	if end == nil || budget == 0 || s.To == semconv.Active || end.At > next.At || end.At-s.At <= muchLonger*budget || c.waitsForPeople(s.At, end.At) {
 		return nil

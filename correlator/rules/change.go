@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"cmp"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -180,20 +178,6 @@ func curedBy(c *correlator.Case, t *correlator.Trouble, failures []*correlator.E
 	}}
 }
 
-// missesByName says whether somebody does not find what a rollout named for the first time, by that name.
-func missesByName(rollout, complaint *correlator.Event) bool {
-	if complaint.HTTP.Status != http.StatusNotFound && !gone.Any(complaint.Text) {
-		return false
-	}
-	before := strings.ToLower(rollout.Attr(semconv.From))
-	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(rollout.Attr(semconv.Config)), func(r rune) bool { return strings.ContainsRune(" \"',;=", r) }), func(name string) bool {
-		if _, rest, found := strings.Cut(name, "://"); found { // a server's own line has the path alone
-			name = rest[max(strings.IndexByte(rest, '/'), 0):]
-		}
-		return len(name) >= longPath && !strings.Contains(before, name) && strings.Contains(complaint.Text, name)
-	})
-}
-
 // mendedIn finds a rollout right after which a party complained of itself for the first time, where another one, of that party's, came right before all
 // was well: what the first broke stood until it was adapted to.
 func mendedIn(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
@@ -296,39 +280,6 @@ var turnsAway = needles.Of("rejected", "throttl", "too many requests", "queue-fu
 
 // turnedAway are the words of who refuses a caller.
 var turnedAway = needles.Of("denied", "refused", "rejected", "forbidden", "not permitted")
-
-// missesNew says whether a record misses a thing that bears in its name the version that a rollout brought.
-func missesNew(e, rollout *correlator.Event) bool {
-	version := strings.ToLower(cmp.Or(rollout.Attr(semconv.Version), rollout.To()))
-	if len(version) < 3 || !strings.ContainsAny(version, "0123456789") || !gone.Any(e.Text) {
-		return false
-	}
-	before, after, found := strings.Cut(e.Text, version)
-	named := strings.HasSuffix(before, "-") || strings.HasSuffix(before, "_") || strings.HasSuffix(before, ":") || strings.HasSuffix(before, "/")
-	return found && named && (after == "" || !isWord(after[0]))
-}
-
-func isWord(b byte) bool { return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' }
-
-// missedSince are the words, of any severity, of somebody who misses by its name what a rollout took away or changed.
-func missedSince(c *correlator.Case, t *correlator.Trouble, rollout *correlator.Event) (out []*correlator.Event) {
-	name := strings.ToLower(rollout.Attr(semconv.Component))
-	if len(name) < longName || correlator.LayerOfName(c.Profile, name) != "" {
-		return nil
-	}
-	c.Each(max(rollout.At, t.From-skewOfClocks), t.At, func(e *correlator.Event) {
-		if !e.IsEvent() && e.Service != rollout.Service && e.Layer != semconv.LayerClient && c.Own(e, t) == (e.Node != "") && strings.Contains(e.Text, name) && gone.Any(e.Text) && len(out) < ownWords {
-			out = append(out, e)
-		}
-	})
-	return out
-}
-
-// longName is how long a component's name is that no other word of a text holds by chance.
-const longName = 8
-
-// gone are the words of something that is not there.
-var gone = needles.Of("code 404", " 404 ", "not present", "not found", "notfound", "is missing", "does not exist", "no such")
 
 // takesBack says whether a rollout brought back what another had replaced.
 func takesBack(e, rollout *correlator.Event) bool {

@@ -115,7 +115,9 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 			overcome[sig] = true
 		}
 	}
-	accused := slices.ContainsFunc(said, func(s statement) bool { return accusesFarEnd(s.event) })
+	accused := slices.ContainsFunc(said, func(s statement) bool {
+		return (s.party == semconv.LayerNode || s.party == semconv.LayerNetwork) && accusesFarEnd(s.event)
+	})
 	last := map[string]*correlator.Event{} // of what each party says of itself beside the step
 	for _, s := range said {
 		if s.about == "" && !s.echo {
