@@ -76,6 +76,7 @@ var groups = []struct {
 	{handoff, "accepted, by the last hop that is proven to have it, and not answered"},
 	{pathMTU, "not known: what was sent may not have arrived"},
 	{stalled, "sent, and accepted after it was given up"},
+	{oldView, "refused, by what was decided on an old view"},
 	{overslept, "sent, and given up long after the asker's own limit"},
 	{answer, "answered, and the answer lost or not awaited"},
 	{patient, "at work, and given up by who waited"},

@@ -125,6 +125,14 @@ func answerLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 	return []correlator.Evidence{ev}
 }
 
+// answeredInTime says whether the called tells of the very request that it answered it, before a proxy gave up waiting for it: where the answer was lost,
+// neither of them knows.
+func answeredInTime(c *correlator.Case, t *correlator.Trouble, given *correlator.Event) bool {
+	return given.Layer == semconv.LayerIngress && slices.ContainsFunc(callsOf(c, t), func(k *call) bool {
+		return k.proxy != nil && k.done != nil && k.done.EndAt() < k.proxy.EndAt()-moment && (k.proxy == given || given.TraceID != "" && k.proxy.TraceID == given.TraceID)
+	})
+}
+
 // tooLate are the words of a caller whose own time was over.
 var tooLate = []string{"deadline", "timeout", "timed out", "time-out", "hung up", "context canceled"}
 

@@ -122,7 +122,7 @@ func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) 
 		return ev
 	}
 	var room *correlator.Event
-	c.EachIn(semconv.LayerDB, ev.Records[0].At, t.At+recently, func(e *correlator.Event) {
+	c.EachIn(semconv.LayerDB, ev.Records[0].At-recently, t.At+recently, func(e *correlator.Event) {
 		if room == nil && e.Party() == semconv.LayerDB && !e.Failed() && hasRoom(e) {
 			room = e
 		}
@@ -142,7 +142,7 @@ func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) 
 }
 
 // ofCallersPool are the words for a pool of connections that a caller keeps, as against the server's own limit.
-var ofCallersPool = []string{"queuepool", "hikari", "pool has been exhausted", "pool exhausted", "timeout acquiring", "unable to acquire", "connection is not available", "acquisition timeout", "pool timed out", "from pool", "failed to acquire connection"}
+var ofCallersPool = []string{"queuepool", "hikari", "pool has been exhausted", "pool exhausted", "timeout acquiring", "unable to acquire", "connection is not available", "acquisition timeout", "pool timed out", "from pool", "failed to acquire connection", "acquire: context deadline exceeded"}
 
 // lockTime is how long before an empty pool the lock that empties it may have been complained of.
 const lockTime = int64(time.Minute)

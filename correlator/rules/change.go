@@ -93,7 +93,7 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if name := strings.ToLower(found.Attr(semconv.Component)); len(name) > 3 && slices.ContainsFunc(complaints, func(e *correlator.Event) bool { return strings.HasPrefix(strings.ToLower(e.Service), name) }) {
 		ev.Directness = correlator.Itself // what was rolled out says so itself
 	}
-	if slices.ContainsFunc(complaints, func(e *correlator.Event) bool { return missesByName(found, e) }) {
+	if slices.ContainsFunc(complaints, func(e *correlator.Event) bool { return missesByName(found, e) || refusedByName(found, e) }) {
 		ev.Weight = correlator.Specific // by its very name
 	}
 	if others := ofPeers(c, t, found, complaints); len(others) > 0 {
@@ -243,6 +243,10 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 			continue
 		}
 		if c.Own(e, t) && (missesNew(e, rollout) || missesByName(rollout, e)) {
+			out = append(out, e)
+			continue
+		}
+		if refusedByName(rollout, e) {
 			out = append(out, e)
 			continue
 		}

@@ -169,7 +169,9 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 		}
 		found := find(c, t)
 		for i := range found {
-			found[i].Records = slices.DeleteFunc(found[i].Records, func(e *correlator.Event) bool { return pending(c, semconv.LayerAPI, e) || mayTakeLong(c, t, e) })
+			found[i].Records = slices.DeleteFunc(found[i].Records, func(e *correlator.Event) bool {
+				return pending(c, semconv.LayerAPI, e) || mayTakeLong(c, t, e) || answeredInTime(c, t, e)
+			})
 		}
 		found = slices.DeleteFunc(found, func(ev correlator.Evidence) bool { return len(ev.Records) == 0 })
 		if len(found) > 0 && (len(noAnswer(c, t)) > 0 || waits(c, t) || goneQuiet(c, t)) {

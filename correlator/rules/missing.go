@@ -25,6 +25,16 @@ func missesByName(rollout, complaint *correlator.Event) bool {
 	})
 }
 
+// refusedByName says whether somebody was refused by a thing that a rollout changed, which both name: a quota, a policy, a set of rules.
+func refusedByName(rollout, complaint *correlator.Event) bool {
+	kind, name, found := strings.Cut(strings.ToLower(rollout.Attr(semconv.Config)), "/")
+	kept := found && kind != "" && !strings.ContainsAny(kind, ".: ") && !strings.ContainsAny(name, "/ =")
+	return kept && len(name) >= longName && strings.Contains(complaint.Text, name) && refusedBy.Any(complaint.Text)
+}
+
+// refusedBy are the words of who is not let do what he wants to, by a rule that somebody made.
+var refusedBy = needles.Of("forbidden", "denied", "exceeded quota", "not permitted", "violates", "blocked by")
+
 // missesNew says whether a record misses a thing that bears in its name the version that a rollout brought.
 func missesNew(e, rollout *correlator.Event) bool {
 	version := strings.ToLower(cmp.Or(rollout.Attr(semconv.Version), rollout.To()))

@@ -134,7 +134,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "ingress.limit":
 		ev = byOneCaller(c, t, ev)
 	case "network.timeout", "network.dial_timeout":
-		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || ofOwnMachine(c, ev.Records) || workedSince(c, t, ev.Records) || leftBehind(c, t, ev.Records) || tooBusy(c, told, ev.Records) {
+		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || ofOwnMachine(c, ev.Records) || workedSince(c, t, ev.Records) || leftBehind(c, t, ev.Records) || tooBusy(c, told, ev.Records) || notOurs(c, t, ev.Records) {
 			return nil
 		}
 	case "network.loss":
@@ -178,6 +178,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "db.pool":
 		ev = ownPool(c, t, heldByLock(c, ev))
 	case "cert.unknown_ca", "cert.wrong_name":
+		if s.ID == "cert.wrong_name" && answeredByAnother(c, told, ev.Records) {
+			return nil
+		}
 		ev.Mechanism = s.Mechanism
 		ev = byRollout(c, ev, "cert", "cert", "-ca", "/ca", "ca-", "tls", "trust", "pki")
 	case "workflow.nondeterminism":

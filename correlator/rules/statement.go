@@ -70,7 +70,7 @@ var drivers = []struct {
 	{"pymysql", semconv.LayerDB}, {"oslo_db", semconv.LayerDB}, {"mysqlclient", semconv.LayerDB}, {"psycopg", semconv.LayerDB}, {"sqlalchemy", semconv.LayerDB}, {"sqlstate", semconv.LayerDB}, {"pgx", semconv.LayerDB},
 	{"pg::", semconv.LayerDB}, {"pq: ", semconv.LayerDB}, {"npgsql", semconv.LayerDB}, {"hikaripool", semconv.LayerDB}, {"jdbc", semconv.LayerDB}, {"redis", semconv.LayerDB}, {"cassandra", semconv.LayerDB}, {"mongo", semconv.LayerDB}, {"dqlite", semconv.LayerDB}, {"etcd", semconv.LayerDB}, {"database", semconv.LayerDB},
 	{"amqp", semconv.LayerOutbox}, {"kafka", semconv.LayerOutbox}, {"rdkafka", semconv.LayerOutbox}, {"nats:", semconv.LayerOutbox}, {"jetstream", semconv.LayerOutbox}, {"rabbitmq", semconv.LayerOutbox},
-	{"keycloak", semconv.LayerAPIAuth}, {"jwks", semconv.LayerAPIAuth}, {"oidc", semconv.LayerAPIAuth}, {"authorino", semconv.LayerAPIAuth}, {"openpolicyagent", semconv.LayerAPIAuth}, {"vault", semconv.LayerAPIAuth},
+	{"keycloak", semconv.LayerAPIAuth}, {"jwks", semconv.LayerAPIAuth}, {"oidc", semconv.LayerAPIAuth}, {"openid-connect/", semconv.LayerAPIAuth}, {"authorino", semconv.LayerAPIAuth}, {"openpolicyagent", semconv.LayerAPIAuth}, {"vault", semconv.LayerAPIAuth},
 	{"ipmi", semconv.LayerProvider}, {"redfish", semconv.LayerProvider}, {"bmc", semconv.LayerProvider}, {"ironic", semconv.LayerProvider}, {"maas", semconv.LayerProvider}, {"libvirt", semconv.LayerProvider}, {"aap ", semconv.LayerProvider},
 	{"awx", semconv.LayerProvider}, {"temporal", semconv.LayerWorkflow},
 	{"list of server apis", semconv.LayerAPI}, {"the server is currently unable to handle the request", semconv.LayerAPI},
@@ -167,7 +167,7 @@ func ofLeaf(e *correlator.Event) bool {
 }
 
 // ofServices are the words of a probe that asks a service, and not the way to it.
-var ofServices = []string{"synthetic", "healthz", "get /", "post /", " http ", "https check", "http check"}
+var ofServices = []string{"synthetic", "healthz", "get /", "post /", " http ", "https check", "http check", "connect=ok", "connect ok", "connected, no banner"}
 
 // ofWear are the words of a part that nears a limit of its own and works.
 var ofWear = []string{"rx power", "tx power", "optic", "transceiver", "temperature", "fan speed", "bias current"}

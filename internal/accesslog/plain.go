@@ -26,6 +26,9 @@ func ParsePlain(line string) (Line, bool) {
 				return Line{Method: method, Path: strings.TrimRight(path, `",:`), Status: status}, true
 			}
 			if name, value, ok := strings.Cut(word, "="); ok && name != "" && value != "" {
+				if status, err := strconv.Atoi(value); name == "status" && err == nil && status >= 100 && status < 600 {
+					return Line{Method: method, Path: strings.TrimRight(path, `",:`), Status: status}, true
+				}
 				continue
 			}
 			if !strings.HasPrefix(word, "HTTP/") && strings.Trim(word, "->=") != "" {

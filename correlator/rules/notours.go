@@ -1,0 +1,58 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// notOurs says whether every dial that was not answered went to one party of which nothing is ever heard, and nobody else tells of the way there: a party
+// that is down and a way that loses what is sent look alike to who dials (RFC 9293, 3.10.7).
+func notOurs(c *correlator.Case, t *correlator.Trouble, dials []*correlator.Event) bool {
+	called := ""
+	for _, e := range dials {
+		if e.Party() == semconv.LayerClient {
+			continue
+		}
+		whom := callee(c, e)
+		if whom == "" || called != "" && whom != called || e.Party() == semconv.LayerNetwork {
+			return false
+		}
+		called = whom
+	}
+	if called == "" || called == semconv.LayerNetwork || c.AliveBetween(called, t.From-int64(changed), t.At+recently) != nil {
+		return false
+	}
+	return c.AliveBetween(semconv.LayerNetwork, t.From-recently, t.At+recently) == nil
+}
+
+// answeredByAnother says whether whoever showed a certificate for another name was somebody else than who was dialled: two machines answer for one address,
+// or who watches the certificate that belongs there sees it with its own name.
+func answeredByAnother(c *correlator.Case, told *words, complaints []*correlator.Event) bool {
+	for _, e := range told.all() {
+		if hinted(e) != nil && hinted(e).ID == "network.address_conflict" {
+			return true
+		}
+	}
+	for _, e := range complaints {
+		_, wanted, found := strings.Cut(e.Text, ", not ")
+		if !found {
+			continue
+		}
+		name, _, _ := strings.Cut(strings.TrimSpace(wanted), " ")
+		if len(name) < longName {
+			continue
+		}
+		seen := false
+		c.EachIn(semconv.LayerCert, e.At-recently, e.At+recently, func(o *correlator.Event) {
+			named := strings.Contains(o.Text, "dnsnames=["+name) || slices.Contains(strings.FieldsFunc(o.Text, func(r rune) bool { return strings.ContainsRune(" []=,;\"", r) }), "dns:"+name)
+			seen = seen || !o.IsEvent() && o.Severity < 13 && named
+		})
+		if seen {
+			return true
+		}
+	}
+	return false
+}

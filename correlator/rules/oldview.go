@@ -1,0 +1,77 @@
+package rules
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// oldView finds decisions that were taken on what was true long before, by the decider's own word.
+func oldView() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "view.old", Mechanism: "stale",
+		Looks:      "a step that failed by a decision, and the decider's word on how old what it decided on was",
+		NextCheck:  "why what it decides on is not read anew",
+		SafeAction: "have it read anew, then ask again; who refused what was decided on needs nothing",
+		Find:       decidedOnOld,
+	}}
+}
+
+// oldEnough is how old what a decision is taken on must be to count: ten times as long as the slowest view of the platform may lag (domain.md).
+const oldEnough = int64(20 * time.Minute)
+
+var (
+	// ageOf finds how old what somebody looks at is: "snapshot age 9h0m", "cache age=5400s".
+	ageOf = regexp.MustCompile(`\b(snapshot|inventory|cache|view|index|list|copy|replica)[a-z_]*(?: is)? age[ =:]+((?:\d+(?:\.\d+)?(?:h|m|s))+)`)
+	// sourceOf finds from where somebody has what he decides on, and of when that is.
+	sourceOf = regexp.MustCompile(`\b(?:source|from|read|via)=([a-z0-9][a-z0-9._-]*)[ ,;].*?\b(?:as_of|asof|as of|refreshed|updated_at)[=: ]+(\d{4}-\d{2}-\d{2}t[0-9:.]+z)`)
+)
+
+func decidedOnOld(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if c.Profile.FirstFailure() {
+		return nil
+	}
+	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself}
+	for _, e := range c.Events {
+		if e.IsEvent() || e.At < t.From-moment || e.At > t.At || !c.Own(e, t) || !strings.Contains(e.Text, " age") && !strings.Contains(e.Text, "source=") && !strings.Contains(e.Text, "read=") {
+			continue
+		}
+		layer := ""
+		if m := ageOf.FindStringSubmatch(e.Text); m != nil {
+			if age, err := time.ParseDuration(m[2]); err == nil && int64(age) >= oldEnough {
+				layer = e.Party() // its own
+			}
+		} else if m := sourceOf.FindStringSubmatch(e.Text); m != nil {
+			if at, err := record.ParseTime(strings.ToUpper(m[2])); err == nil && e.At-at >= oldEnough {
+				layer = sourceLayer(c, m[1])
+			}
+		}
+		if layer == "" || layer == semconv.LayerClient || !c.Profile.Knows(layer) || ev.Layer != "" && ev.Layer != layer {
+			continue
+		}
+		ev.Layer, ev.Records = layer, append(ev.Records, e)
+	}
+	if len(ev.Records) == 0 {
+		return nil
+	}
+	ev.Rule = ev.Layer + ".old_view"
+	ev.Summary = "it was decided on what was true long before" + quote(ev.Records[0])
+	return []correlator.Evidence{ev}
+}
+
+// sourceLayer is the layer of what somebody reads from, by its name; a view of which the catalog knows no more is a projection's.
+func sourceLayer(c *correlator.Case, name string) string {
+	if layer := correlator.LayerOfName(c.Profile, name); layer != "" {
+		return layer
+	}
+	for _, word := range []string{"view", "read-model", "readmodel", "projection"} {
+		if strings.Contains(name, word) {
+			return semconv.LayerProjection
+		}
+	}
+	return ""
+}
