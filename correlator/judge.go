@@ -204,7 +204,12 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 		})
 	}
 	if slices.ContainsFunc(found, during) {
+		told := slices.ContainsFunc(found, func(ev Evidence) bool { return ev.Weight >= Telling && during(ev) })
+		kept := func(e *Event) bool { return !told && j.c.keptFromAsking(e, t) }
 		found = slices.DeleteFunc(found, func(ev Evidence) bool {
+			if slices.ContainsFunc(ev.Records, kept) {
+				return false
+			}
 			if !during(ev) {
 				d.drop(&ev, "it had ended before the step began")
 			}

@@ -28,9 +28,9 @@ type lineKind struct {
 
 // Bounds of the sample.
 const (
-	aMinute   = 2         // lines of a kind
-	mostKinds = 1000      // more are not kept
-	keptFor   = time.Hour // so long ago at most, by the newest line of the kind
+	aMinute   = 2             // lines of a kind
+	mostKinds = 1000          // more are not kept
+	keptFor   = 2 * time.Hour // so long ago at most, by the newest line of the kind
 )
 
 func (o *ordinaryLines) add(e *correlator.Event) {

@@ -165,7 +165,8 @@ func hungUpEarly(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 		return nil
 	}
 	ev.Rule = ev.Layer + ".patience"
-	ev.Summary = ev.Layer + " hung up before it could be answered" + quote(ev.Records[0])
+	said := slices.IndexFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer == ev.Layer })
+	ev.Summary = ev.Layer + " hung up before it could be answered" + quote(ev.Records[max(said, 0)])
 	return []correlator.Evidence{ev}
 }
 

@@ -37,6 +37,26 @@ func ofNameServers(c *correlator.Case, t *correlator.Trouble, ev correlator.Evid
 	return ev
 }
 
+// notAskedFor says whether name servers are told of for names alone that nobody asked for whom the step concerns.
+func notAskedFor(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	var names []string
+	for _, e := range records {
+		if c.Own(e, t) {
+			return false
+		}
+		for _, name := range hostNames.FindAllString(e.Text, 8) {
+			if strings.ContainsFunc(name, func(r rune) bool { return r >= 'a' && r <= 'z' }) {
+				names = append(names, name)
+			}
+		}
+	}
+	told := func(e *correlator.Event) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(e.Text, name) })
+	}
+	return len(names) > 0 && !slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool { return !slices.Contains(records, e) && told(e) }) &&
+		!slices.ContainsFunc(c.Events, told)
+}
+
 // hostNames find the names of hosts in a text, of three labels or more.
 var hostNames = regexp.MustCompile(`[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+){2,}`)
 

@@ -60,6 +60,11 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if restored(c, t, ev.Records) {
 			return nil // a rollout took the role away
 		}
+		ev = ofItsAccount(c, ev)
+	case "network.resolver_port":
+		if notAskedFor(c, t, ev.Records) {
+			return nil
+		}
 	case "client.user_data":
 		ev = byRollout(c, ev, "user_data", "user-data", "user_data", "userdata", "vendor-data", "cloud-init", "cloud-config", "ignition")
 	case "provider.boot_image", "provider.boot_file":

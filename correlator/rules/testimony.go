@@ -145,6 +145,9 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		if sig := hinted(e); sig != nil && sig.ID == "provider.addresses" && slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return notHeardOf(c, t, node) }) {
 			continue // its own machine never asked there
 		}
+		if sig := hinted(e); sig != nil && sig.ID == "network.resolver_port" && notAskedFor(c, t, []*correlator.Event{e}) {
+			continue
+		}
 		if !c.Own(e, t) && s.about == "" && beforeTheNode(s.party) && vanished(c, t) {
 			continue
 		}

@@ -7,7 +7,7 @@ import "strings"
 //	common         client ident user [time] "request" status bytes
 //	combined       … "referer" "agent"
 //	nginx main     … "forwarded for" or "gzip ratio"
-//	ingress-nginx  … length time [service] [alternative] upstream length time status id
+//	ingress-nginx  … length time [service] [alternative]? upstream length time status id
 //	Traefik        … count "router" "server" 3ms
 //	APISIX         host "request" status bytes time "referer" "agent" upstream status time
 func parseCLF(line string, at int) (Line, bool) {

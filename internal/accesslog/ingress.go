@@ -16,8 +16,9 @@ func (l *Line) ingressTail(c cursor) {
 	if !ok {
 		return
 	}
-	if _, ok = c.enclosed('[', ']'); !ok {
-		return
+	rest := c
+	if _, ok = rest.enclosed('[', ']'); ok { // older formats have no alternative
+		c = rest
 	}
 	upstream, ok := c.last()
 	if !ok {

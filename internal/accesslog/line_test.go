@@ -112,3 +112,12 @@ func BenchmarkParse(b *testing.B) {
 		})
 	}
 }
+
+// Controllers before 0.18 write no alternative upstream.
+func TestIngressNginxWithoutAnAlternative(t *testing.T) {
+	const line = `203.0.113.77 - - [19/Mar/2026:14:02:31 +0000] "POST /release HTTP/1.1" 202 188 "-" "ctl/1" 1790 3.212 [fleet-api-8080] 10.244.2.9:8080 188 3.211 202 c0ffee`
+	l, ok := Parse(line)
+	if !ok || l.Proxy != Ingress || l.Duration != 3212*time.Millisecond || l.Upstream != "10.244.2.9:8080" || l.UpstreamStatus != 202 || l.RequestID != "c0ffee" {
+		t.Errorf("%+v", l)
+	}
+}
