@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -152,15 +151,6 @@ func equalStanding(a, b *Evidence) bool {
 		(depth(a.Layer) <= 0) == (depth(b.Layer) <= 0) && (depth(a.Layer) <= 0 || depth(a.Layer) == depth(b.Layer))
 }
 
-// shortly is how long before a trouble what was said may have ended and still be why: a request that failed tells of what stood a moment before,
-// and a database, which serves everybody, may have told it of another request.
-func shortly(t *Trouble, ev *Evidence) int64 {
-	if t.Kind == RequestTrouble && ev.Layer == semconv.LayerDB {
-		return int64(30 * time.Second)
-	}
-	return moment
-}
-
 // collect gives the explanations of a trouble, best first, and all that was found. What began after the trouble is none.
 func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence) {
 	for _, r := range j.rules {
@@ -197,25 +187,7 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 		}
 	}
 	all = slices.Clone(found)
-	// What had ended before the step began is another step's matter, if anything went on during it.
-	during := func(ev Evidence) bool {
-		return ev.Last >= t.From-shortly(t, &ev) || slices.ContainsFunc(ev.Records, func(e *Event) bool {
-			return e.Allocation == "" && (j.c.saidAgain(e) > t.From || j.c.portLasts(e, t.From)) || e.Layer == semconv.LayerNode && j.c.Lasts(e, t.From)
-		})
-	}
-	if slices.ContainsFunc(found, during) {
-		told := slices.ContainsFunc(found, func(ev Evidence) bool { return ev.Weight >= Telling && during(ev) })
-		kept := func(e *Event) bool { return !told && j.c.keptFromAsking(e, t) }
-		found = slices.DeleteFunc(found, func(ev Evidence) bool {
-			if slices.ContainsFunc(ev.Records, kept) {
-				return false
-			}
-			if !during(ev) {
-				d.drop(&ev, "it had ended before the step began")
-			}
-			return !during(ev)
-		})
-	}
+	found = j.ofItsTime(t, d, found)
 	slices.SortStableFunc(found, func(a, b Evidence) int {
 		for _, tb := range Tiebreaks() {
 			if d := tb.Compare(&a, &b); d != 0 {

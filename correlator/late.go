@@ -235,7 +235,7 @@ func (c *Case) keptFrom(from, to, budget int64) []*Event {
 	for _, e := range c.Events {
 		switch {
 		case e.At < from || e.At > to || e.IsEvent() || e.Allocation != c.ID:
-		case e.Severity >= severityError && (e.Party() == semconv.LayerWorkflow || e.Layer == semconv.LayerAPI) && saysLate.MatchString(e.Text):
+		case e.Severity >= severityError && (e.Party() == semconv.LayerWorkflow || e.Layer == semconv.LayerAPI) && saysLate.MatchString(e.Text), e.Severity >= severityWarn && e.Layer == semconv.LayerAPI && saysIdle.MatchString(e.Text):
 			late = true
 			told = append(told, e)
 		case e.Party() == semconv.LayerWorkflow && !e.fails && waitsForLock.MatchString(e.Text):
@@ -254,7 +254,7 @@ func (c *Case) keptFrom(from, to, budget int64) []*Event {
 	if several := slices.ContainsFunc(told, func(e *Event) bool { return e.Party() != told[0].Party() }); len(told) > 1 && (late || several && to-from > keptByTwo*budget) {
 		return someOf(told, persistsAtWork)
 	}
-	if to-from > keptAnyway*budget && len(told) > 0 {
+	if len(told) > 0 && (to-from > keptAnyway*budget || late && to-from > muchLonger*budget) {
 		return someOf(told, persistsAtWork)
 	}
 	if len(told) < persistsTimes {
@@ -269,6 +269,9 @@ func (c *Case) keptFrom(from, to, budget int64) []*Event {
 
 // waitsForLock find that a workflow tells that it waits for what only one may hold at a time.
 var waitsForLock = regexp.MustCompile(`\b(?:could not acquire|failed to acquire|waiting (?:for|to acquire)|blocked on|still waiting for)\b.*\b(?:lock|mutex|semaphore|lease)\b`)
+
+// saysIdle finds that who answers for an allocation tells how long nobody has begun to work on it.
+var saysIdle = regexp.MustCompile(`\b(?:since|for) \d+(?:h|m)\S*,? (?:and )?no (?:workflow|task|worker)\b`)
 
 // saysLate find that whoever moves an allocation, or answers for it, calls a step late.
 var saysLate = regexp.MustCompile(`\boverdue\b|\bmakes no progress\b|\bno progress for\b|\bbudget of \S+ (?:is )?(?:spent|used up|exceeded|over)\b`)

@@ -28,6 +28,20 @@ func notOurs(c *correlator.Case, t *correlator.Trouble, dials []*correlator.Even
 	return c.AliveBetween(semconv.LayerNetwork, t.From-recently, t.At+recently) == nil
 }
 
+// tooBusy says whether who was dialled tells of a limit of its own, or that it stands in its own way: nobody lost packets.
+func tooBusy(c *correlator.Case, told *words, dials []*correlator.Event) bool {
+	called := ""
+	for _, e := range dials {
+		if called = callee(c, e); called == "" && e.Party() == semconv.LayerIngress {
+			called = semconv.LayerAPI
+		}
+	}
+	return called != "" && slices.ContainsFunc(told.all(), func(e *correlator.Event) bool {
+		s := hinted(e)
+		return e.Party() == called && (s.Mechanism == "limit" || s.Mechanism == "stuck" || s.Mechanism == "leak")
+	})
+}
+
 // answeredByAnother says whether whoever showed a certificate for another name was somebody else than who was dialled: two machines answer for one address,
 // or who watches the certificate that belongs there sees it with its own name.
 func answeredByAnother(c *correlator.Case, told *words, complaints []*correlator.Event) bool {

@@ -118,6 +118,14 @@ func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evi
 					ev.NextCheck, ev.SafeAction = "its last words and its memory limit", "restore it; the route is as it should be"
 					break
 				}
+				// Whoever says that he is at a limit of his own is why the proxy has nobody to ask.
+				if s := hinted(e); s != nil && s.ID == "process.limit" && e.Severity >= 17 && e.Layer == semconv.LayerAPI && e.Party() == e.Layer && e.At <= ev.Records[0].At+moment {
+					ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "api.limit", semconv.LayerAPI, s.Mechanism, correlator.Specific
+					ev.Records, ev.Onset = append([]*correlator.Event{e}, ev.Records...), e.At
+					ev.Summary = "the back end is at a limit of its own" + quote(e)
+					ev.NextCheck, ev.SafeAction = s.NextCheck, s.SafeAction
+					break
+				}
 				// A proxy that cannot look its back ends up has none, whatever their health.
 				if s := named(e); s != nil && s.Layer == semconv.LayerNetwork && s.Mechanism == "dns" && e.Layer == semconv.LayerIngress && e.Service == ev.Records[0].Service && e.Failed() {
 					ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = s.ID, s.Layer, s.Mechanism, correlator.Specific

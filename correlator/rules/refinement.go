@@ -142,6 +142,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || ofOwnMachine(c, ev.Records) || workedSince(c, t, ev.Records) || leftBehind(c, t, ev.Records) || tooBusy(c, told, ev.Records) || notOurs(c, t, ev.Records) {
 			return nil
 		}
+		ev = droppedByPolicy(c, t, ev)
+	case "network.connect_timeout":
+		ev = droppedByPolicy(c, t, ev)
 	case "network.loss":
 		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !ofOneMachine(c, e) }) {
 			return nil // its neighbours are reached: the machine may be silent as well as its last link
@@ -193,20 +196,6 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		ev = byRollout(c, ev, "code", "worker", "provisioner", "operator", "workflow", "temporal")
 	}
 	return []correlator.Evidence{ev}
-}
-
-// tooBusy says whether who was dialled tells of a limit of its own, or that it stands in its own way: nobody lost packets.
-func tooBusy(c *correlator.Case, told *words, dials []*correlator.Event) bool {
-	called := ""
-	for _, e := range dials {
-		if called = callee(c, e); called == "" && e.Party() == semconv.LayerIngress {
-			called = semconv.LayerAPI
-		}
-	}
-	return called != "" && slices.ContainsFunc(told.all(), func(e *correlator.Event) bool {
-		s := hinted(e)
-		return e.Party() == called && (s.Mechanism == "limit" || s.Mechanism == "stuck" || s.Mechanism == "leak")
-	})
 }
 
 // ofOneMachine says whether a probe tells that it reaches a machine's neighbours, and not the machine, which is the allocation's.

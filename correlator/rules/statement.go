@@ -190,6 +190,9 @@ func servedItself(e *correlator.Event) bool {
 
 // ofAChild says whether a party tells how a command ended that it had started: what failed is what the command did.
 func ofAChild(e *correlator.Event) bool {
+	if e.Layer == semconv.LayerProvider && e.Party() == e.Layer {
+		return agentsCommand.MatchString(e.Text)
+	}
 	return (e.Layer == semconv.LayerWorkflow || e.Layer == semconv.LayerNodeAgent) && e.Party() == e.Layer && commandEnded.MatchString(e.Text)
 }
 
@@ -197,6 +200,9 @@ func ofAChild(e *correlator.Event) bool {
 func ofAPart(e *correlator.Event) bool {
 	return (e.Layer == semconv.LayerProvider || e.Layer == semconv.LayerNodeAgent) && e.Node != "" && len(partsOf(e.Text)) > 0
 }
+
+// agentsCommand finds what a provider tells of a command that it gave to a machine's agent, which failed there (Ironic).
+var agentsCommand = regexp.MustCompile(`\bcommand [a-z_.]+ failed with error\b`)
 
 // commandEnded finds a command that ended with a status of its own.
 var commandEnded = regexp.MustCompile(`\b(?:\w*terraform|ansible|ansible-playbook|\w*playbook|helm|kubectl|\w*script|command|process|job|task|activity|plan|apply|step|container|pod|\S+\.(?:sh|py|yml|yaml))\b.{0,40}\b(?:exited|exit code|exit status|returned non-zero|failed with (?:code|status))`)

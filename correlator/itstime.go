@@ -1,0 +1,56 @@
+package correlator
+
+import (
+	"slices"
+	"time"
+
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// ofItsTime leaves out what had ended before the step began: that is another step's matter, if anything went on during it.
+func (j *judgement) ofItsTime(t *Trouble, d *Deliberation, found []Evidence) []Evidence {
+	during := func(ev Evidence) bool {
+		return ev.Last >= t.From-shortly(t, &ev) || slices.ContainsFunc(ev.Records, func(e *Event) bool {
+			return e.Allocation == "" && (j.c.saidAgain(e) > t.From || j.c.portLasts(e, t.From)) || e.Layer == semconv.LayerNode && j.c.Lasts(e, t.From)
+		})
+	}
+	if !slices.ContainsFunc(found, during) {
+		return found
+	}
+	told := slices.ContainsFunc(found, func(ev Evidence) bool { return ev.Weight >= Telling && during(ev) })
+	kept := func(e *Event) bool { return !told && j.c.keptFromAsking(e, t) }
+	return slices.DeleteFunc(found, func(ev Evidence) bool {
+		if during(ev) || slices.ContainsFunc(ev.Records, kept) {
+			return false
+		}
+		d.drop(&ev, "it had ended before the step began")
+		return true
+	})
+}
+
+// shortly is how long before a trouble what was said may have ended and still be why: a request that failed tells of what stood a moment before,
+// and a database, which serves everybody, may have told it of another request.
+func shortly(t *Trouble, ev *Evidence) int64 {
+	if t.Kind == RequestTrouble && ev.Layer == semconv.LayerDB {
+		return int64(30 * time.Second)
+	}
+	return moment
+}
+
+// keptFromAsking says whether a machine was turned away shortly before its task was queued, and has not got through since: that the task was never taken
+// is why.
+func (c *Case) keptFromAsking(e *Event, t *Trouble) bool {
+	if !t.NeverTaken() || t.Node == "" || e.At < t.From-turnedAwayFor || e.Node != t.Node && !Names(e, t.Node) {
+		return false
+	}
+	for _, o := range c.Events {
+		if o.At > e.At && o.At <= t.At && o.Node == t.Node && o.Layer == semconv.LayerNodeAgent && !o.TellsOfFailure() {
+			return false
+		}
+	}
+	return true
+}
+
+// turnedAwayFor is how long before a task was queued its machine may have been turned away for the last time that was kept: an agent asks every minute or so,
+// and says the same again more seldom.
+const turnedAwayFor = int64(10 * time.Minute)
