@@ -21,7 +21,10 @@ func change() []correlator.Rule {
 			if found := brokenBy(c, t); len(found) > 0 {
 				return found
 			}
-			return mendedIn(c, t)
+			if found := mendedIn(c, t); len(found) > 0 {
+				return found
+			}
+			return bracketed(c, t)
 		},
 	}}
 }

@@ -1,0 +1,68 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// bracketed finds a rollout between which and whose undoing a step's own records complained, as they did not for hours before it, and do not after it: whatever
+// they say, they say what it broke. Somebody of those who complained must be heard to work again soon after the undoing.
+func bracketed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	var own []*correlator.Event
+	by, said := map[string]bool{}, map[string]bool{}
+	for _, e := range plainFailures(c, t) {
+		if c.Own(e, t) && e.Layer != semconv.LayerClient && e.Layer != "" {
+			own = append(own, e)
+			by[e.Service], said[template(e.Text)] = true, true
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	first := slices.MinFunc(own, correlator.CompareEvents)
+	var rollouts []*correlator.Event
+	c.EachEvent(semconv.EventDeploy, first.At-int64(changed), c.Now, func(e *correlator.Event) { rollouts = append(rollouts, e) })
+	for i, e := range rollouts {
+		if e.At > first.At {
+			break
+		}
+		if e.Layer == semconv.LayerClient || correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)) == semconv.LayerClient {
+			continue // what a client rolls out is his
+		}
+		for _, undone := range rollouts[i+1:] {
+			if undone.At <= first.At || !takesBack(undone, e) {
+				continue
+			}
+			if well := wellAfter(c, e, undone, by, said); well != nil {
+				return []correlator.Evidence{{
+					Weight: correlator.Specific, Directness: correlator.Itself, Onset: e.At, Records: append([]*correlator.Event{e}, append(own[:min(len(own), ownWords):min(len(own), ownWords)], undone, well)...),
+					Summary: "between the rollout of " + what(e) + " and its undoing at " + correlator.Time(undone.At).Milli() + " alone something failed" + quote(witness(own)),
+				}}
+			}
+		}
+	}
+	return nil
+}
+
+// wellAfter is the first word of somebody who had complained that tells of no failure, soon after a rollout was undone; nil where there is none, or where
+// the same was complained of before the rollout or after its undoing.
+func wellAfter(c *correlator.Case, rollout, undone *correlator.Event, by, said map[string]bool) (well *correlator.Event) {
+	outside := false
+	c.Each(rollout.At-int64(changed), c.Now, func(e *correlator.Event) {
+		if !by[e.Service] || e.Is(semconv.EventHeartbeat) || e.At >= rollout.At && e.At <= undone.At+moment {
+			return
+		}
+		switch {
+		case e.TellsOfFailure():
+			outside = outside || !e.IsEvent() && said[template(e.Text)]
+		case well == nil && e.At > undone.At && e.At-undone.At <= int64(rolledOut) && (correlator.EveryReaderHas(e) || e.HTTP.Status >= 200 && e.HTTP.Status < 400):
+			well = e
+		}
+	})
+	if outside {
+		return nil
+	}
+	return well
+}
