@@ -26,7 +26,7 @@ func executor() []correlator.Rule {
 		Find:       holdsUnbegun,
 	}, {
 		ID: "node_agent.full", Layer: semconv.LayerNodeAgent, Mechanism: "stuck",
-		Looks:      "a task that an agent took and lost again, which tells meanwhile, minutes apart, that each of its executors is busy",
+		Looks:      "a task that an agent took and lost again, or never took, which tells meanwhile, minutes apart, that each of its executors is busy",
 		NextCheck:  "what its executors do: their own dump of goroutines or threads",
 		SafeAction: "save the agent's state, then restart it; do not reimage",
 		Find:       allBusy,
@@ -34,22 +34,33 @@ func executor() []correlator.Rule {
 }
 
 // busyOf finds how many executors an agent says are busy, of how many.
-var busyOf = regexp.MustCompile(`\b(\d{1,3})/(\d{1,3}) (?:busy|in use|occupied)\b`)
+var busyOf = regexp.MustCompile(`\b(\d{1,3})/(\d{1,3}) (busy|in use|occupied|free|idle|available)\b`)
 
 // allBusy needs an attempt that was taken and lost, and the agent's own count, all of all, at two times so far apart that what it is busy with does not end.
 func allBusy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	const apart = int64(4 * time.Minute)
-	if t.Attempt == nil || t.Attempt.Taken == nil || t.Attempt.Over == nil || t.Attempt.Over.To() != semconv.Lost && t.Attempt.Over.To() != semconv.Expired || t.Node == "" {
+	if t.Attempt == nil || t.Attempt.Over == nil || t.Attempt.Over.To() != semconv.Lost && t.Attempt.Over.To() != semconv.Expired || t.Node == "" {
+		return nil
+	}
+	begin, did, before := t.Attempt.Taken, "took the task", int64(0)
+	if begin == nil {
+		begin, did, before = t.Attempt.Queued, "was sent a task that it never took", recently // it was full already
+	}
+	if begin == nil {
 		return nil
 	}
 	var full []*correlator.Event
 	room := false
-	c.Each(t.Attempt.Taken.At, t.At, func(e *correlator.Event) {
+	c.Each(begin.At-before, t.At, func(e *correlator.Event) {
 		if e.IsEvent() || e.Party() != semconv.LayerNodeAgent || !correlator.Names(e, t.Node) {
 			return
 		}
 		if m := busyOf.FindStringSubmatch(e.Text); m != nil {
-			if m[1] == m[2] {
+			isFull := m[1] == m[2]
+			if m[3] == "free" || m[3] == "idle" || m[3] == "available" {
+				isFull = m[1] == "0" && m[2] != "0"
+			}
+			if isFull {
 				full = append(full, e)
 			} else {
 				room = true
@@ -60,8 +71,8 @@ func allBusy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		return nil
 	}
 	return []correlator.Evidence{{
-		Weight: correlator.Telling, Directness: correlator.Itself, Onset: full[0].At, Records: append(full[:min(len(full), ownWords):min(len(full), ownWords)], t.Attempt.Taken, t.Attempt.Over),
-		Summary: "the agent of " + t.Node + " took the task, and all of its executors stayed busy" + quote(full[len(full)-1]),
+		Weight: correlator.Telling, Directness: correlator.Itself, Onset: full[0].At, Records: append(full[:min(len(full), ownWords):min(len(full), ownWords)], begin, t.Attempt.Over),
+		Summary: "the agent of " + t.Node + " " + did + ", and all of its executors stayed busy" + quote(full[len(full)-1]),
 	}}
 }
 

@@ -143,6 +143,10 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil
 		}
 		ev = droppedByPolicy(c, t, ev)
+	case "node.disk", "node.storage":
+		if ofRemoteStorage(c, ev.Records) {
+			return nil
+		}
 	case "network.connect_timeout":
 		ev = droppedByPolicy(c, t, ev)
 	case "network.loss":

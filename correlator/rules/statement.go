@@ -141,10 +141,13 @@ func state(c *correlator.Case, e *correlator.Event) statement {
 	if s.about = callee(c, e); s.about == "" && s.party != semconv.LayerCert && c.Profile.Knows(semconv.LayerCert) && ofCertificates.Any(e.Text) {
 		s.about = semconv.LayerCert
 	}
-	s.echo = !servedItself(e) && !strings.Contains(e.Text, closedItself) && (wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer ||
+	s.echo = harmless.Any(e.Text) || !servedItself(e) && !strings.Contains(e.Text, closedItself) && (wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer ||
 		!ofItself.Any(e.Text) && e.Severity < severityFatal && !ofLeaf(e) || ofAChild(e) || ofAPart(e) || givenUp.Any(e.Text) || s.about == "" && brokenOff.Any(e.Text) || answeredWords.MatchString(e.Text))
 	return s
 }
+
+// harmless are the words of kernels about what every machine of its kind has, and that costs nothing.
+var harmless = needles.Of("failed to read out thermal zone", "acpi bios error", "acpi error", "acpi warning", "firmware bug", "device descriptor read", "no irq handler for vector", "tsc: marking tsc unstable")
 
 // leaves are the parties behind which nobody stands whom their errors could mean. A database is none, whose errors are mostly about the
 // statement that it was given; nor is a machine: what its programs could not do is as

@@ -1,0 +1,22 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/needles"
+)
+
+// lostStorage are the words of a machine that lost its way to storage which it does not hold itself (open-iscsi, NVMe over fabrics, NFS, Ceph).
+var lostStorage = needles.Of(
+	"session recovery timed out", "iscsi connection", "detected conn error", "iscsi_err_", "nvme_tcp", "nvme-tcp", "nvme_rdma", "nvme-rdma", "nvme_fc", "nfs: server", "libceph: ", "rbd: rbd", "lost connection to osd",
+)
+
+// ofRemoteStorage says whether what a machine tells of its disks follows the loss of the way to storage that it does not hold itself: who ended that, the
+// storage, the network or the machine, its disks do not tell.
+func ofRemoteStorage(c *correlator.Case, records []*correlator.Event) bool {
+	last := records[len(records)-1]
+	return slices.ContainsFunc(c.Events, func(e *correlator.Event) bool {
+		return !e.IsEvent() && e.Failed() && e.Node != "" && e.Node == last.Node && e.At > last.At-recently && e.At <= last.At+moment && lostStorage.Any(e.Text)
+	})
+}
