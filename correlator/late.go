@@ -112,9 +112,20 @@ func (c *Case) waitsForPeople(from, to int64) bool {
 	waits := false
 	c.EachEvent(semconv.EventWorkflowState, from, to, func(e *Event) {
 		waits = waits || e.Allocation == c.ID && e.To() == semconv.Waiting && holdsAny(strings.ToLower(e.Attr(semconv.WaitingOn)), "approv", "human", "manual", "person", "operator_decision", "schedule", "window", "calendar")
+		waits = waits || e.Allocation == c.ID && e.To() == semconv.Waiting && strings.Contains(strings.ToLower(e.Attr(semconv.WaitingOn)), "timer") && c.orderedFor(from)
 	})
 	return waits
 }
+
+// orderedFor says whether an allocation was ordered for a later time than that at which it was, by the reason that goes with the order or with its state.
+func (c *Case) orderedFor(until int64) bool {
+	return slices.ContainsFunc(c.Events, func(e *Event) bool {
+		return e.IsEvent() && e.Allocation == c.ID && e.At <= until && startsAt.MatchString(strings.ToLower(e.Attr(semconv.Reason)))
+	})
+}
+
+// startsAt finds the time at which something is to begin, in the reason of an order.
+var startsAt = regexp.MustCompile(`\b(?:start_at|starts_at|start at|starts at|not_before|not before|begin_at|scheduled for)[ =:"]+\d`)
 
 // canceledLate are jobs that ran on for much longer than they may after their end had been asked for, and ended then.
 func canceledLate(c *Case) (out []*Trouble) {

@@ -150,7 +150,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "network.connect_timeout":
 		ev = droppedByPolicy(c, t, ev)
 	case "network.loss":
-		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !ofOneMachine(c, e) }) {
+		if farEndAccuses(c, ev.Records) || !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !ofOneMachine(c, e) }) {
 			return nil // its neighbours are reached: the machine may be silent as well as its last link
 		}
 	case "deploy.dns":
@@ -292,7 +292,7 @@ func atOnce(c *correlator.Case, t *correlator.Trouble, s *signature, records []*
 
 // accusesFarEnd says whether one end of a link tells that the other one is why nothing arrives.
 func accusesFarEnd(e *correlator.Event) bool {
-	return holds(e.Text, []string{"remote side does not transmit", "peer does not transmit", "cause: remote side", "cause: far end", "far end is down", "far-end fault", "suspecting link partner", "suspecting host side", "suspecting peer", "suspecting remote", "suspecting far end"})
+	return holds(e.Text, []string{"remote side does not transmit", "peer does not transmit", "cause: remote side", "cause: far end", "far end is down", "far-end fault", "suspecting link partner", "suspecting host side", "suspecting peer", "suspecting remote", "suspecting far end", "lacpdus sent", "lacpdu_rx=0", "no lacp pdus received", "no 802.3ad response from the link partner"})
 }
 
 // apartFromIt says whether none of what a database tells of locks lies close to a time at which the allocation's own calls failed: a deadlock is over at

@@ -157,6 +157,9 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		if accused && s.about == "" && hinted(e) == nil && (s.party == semconv.LayerNode || s.party == semconv.LayerNetwork) {
 			continue // one end of a link says that it is the other one
 		}
+		if sig := hinted(e); sig != nil && sig.ID == "network.loss" && farEndAccuses(c, []*correlator.Event{e}) {
+			continue
+		}
 		if s.party == semconv.LayerNode && s.about == "" && ofRemoteStorage(c, []*correlator.Event{e}) {
 			continue
 		}
