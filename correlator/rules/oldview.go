@@ -21,14 +21,14 @@ func oldView() []correlator.Rule {
 	}}
 }
 
-// oldEnough is how old what a decision is taken on must be to count: ten times as long as the slowest view of the platform may lag (domain.md).
+// oldEnough is how old what a decision is taken on must be to count: a control plane's record lags by a poll of half a minute by design, and this is forty of them.
 const oldEnough = int64(20 * time.Minute)
 
 var (
 	// ageOf finds how old what somebody looks at is: "snapshot age 9h0m", "cache age=5400s".
 	ageOf = regexp.MustCompile(`\b(snapshot|inventory|cache|view|index|list|copy|replica)[a-z_]*(?: is)? age[ =:]+((?:\d+(?:\.\d+)?(?:h|m|s))+)`)
 	// sourceOf finds from where somebody has what he decides on, and of when that is.
-	sourceOf = regexp.MustCompile(`\b(?:source|from|read|via)=([a-z0-9][a-z0-9._-]*)[ ,;].*?\b(?:as_of|asof|as of|refreshed|updated_at)[=: ]+(\d{4}-\d{2}-\d{2}t[0-9:.]+z)`)
+	sourceOf = regexp.MustCompile(`\b(?:source|read)=([a-z0-9][a-z0-9._-]*)[ ,;].*?\b(?:as_of|asof|as of|refreshed|updated_at)[=: ]+(\d{4}-\d{2}-\d{2}t[0-9:.]+z)`)
 )
 
 func decidedOnOld(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {

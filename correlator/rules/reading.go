@@ -8,7 +8,6 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/identity"
-	"github.com/faultline-io/faultline/internal/needles"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -97,7 +96,7 @@ func onTheme(c *correlator.Case, theme int) []*correlator.Event {
 // Of several lines, the cause that stands first in the table.
 func read(e *correlator.Event) (*signature, uint32) {
 	var few [16]hit
-	hits, named := asking(e.Text, e.TellsOfFailure() || aloud.Any(e.Text) && ofSomething(e), few[:0])
+	hits, named := asking(e.Text, e.TellsOfFailure() || holds(e.Text, aloud) && ofSomething(e), few[:0])
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.signature, b.signature)) })
 	first := len(table().signatures)
 	for len(hits) > 0 { // the last line first
@@ -130,7 +129,7 @@ func ofSomething(e *correlator.Event) bool {
 }
 
 // aloud are the words of a failure that its program writes without a level, or at INFO (Go's net/http, vCenter's vpxd, Temporal's SDKs).
-var aloud = needles.Of("panic serving", " -- error ", "unhandled signals")
+var aloud = []string{"panic serving", " -- error ", "unhandled signals"}
 
 // counts says whether a line in which one of the signature's words stands names its cause.
 func (s *signature) counts(e *correlator.Event, line string) bool {
