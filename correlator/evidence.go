@@ -46,6 +46,7 @@ type Evidence struct {
 	NextCheck  string
 	SafeAction string
 	Certain    bool // false lowers the confidence: another reading exists
+	Mended     bool // it stands on who mended it alone, and says nothing of what it was
 	Beside     bool // it stands on records that were said beside the trouble, under nobody's identifiers
 
 	beside bool // it lies beside the way of the step that failed; worked out by the judge

@@ -271,6 +271,13 @@ func (j *judgement) add(ev Evidence, t *Trouble) {
 			k.troubles = append(k.troubles, t)
 			return
 		}
+		if k.ev.Layer == ev.Layer && (ev.Mended || k.ev.Mended) && slices.ContainsFunc(ev.Records, func(e *Event) bool { return slices.Contains(k.ev.Records, e) }) {
+			if k.ev.Mended {
+				k.ev = ev // it says what was mended
+			}
+			k.troubles = append(k.troubles, t)
+			return
+		}
 	}
 	ev.Records, ev.Against = slices.Clone(ev.Records), slices.Clone(ev.Against)
 	j.causes = append(j.causes, cause{ev: ev, troubles: []*Trouble{t}, party: party})

@@ -241,6 +241,9 @@ func (c *Case) othersDone(from, to int64) (over *Event) {
 // late for a reason, and not only slow. Empty where he did not; once is enough where it took very long, and so is it where
 // he told for as long as the whole may take.
 func (c *Case) keptFrom(from, to, budget int64) []*Event {
+	if act := c.helped(from, to); act != nil {
+		return []*Event{act} // it took somebody's help
+	}
 	var told []*Event
 	late := false // somebody says so himself
 	for _, e := range c.Events {

@@ -10,14 +10,7 @@ import (
 // bracketed finds a rollout between which and whose undoing a step's own records complained, as they did not for hours before it, and do not after it: whatever
 // they say, they say what it broke. Somebody of those who complained must be heard to work again soon after the undoing.
 func bracketed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-	var own []*correlator.Event
-	by, said := map[string]bool{}, map[string]bool{}
-	for _, e := range plainFailures(c, t) {
-		if c.Own(e, t) && e.Layer != semconv.LayerClient && e.Layer != "" {
-			own = append(own, e)
-			by[e.Service], said[template(e.Text)] = true, true
-		}
-	}
+	own := ownComplaints(c, t)
 	if len(own) == 0 {
 		return nil
 	}
@@ -32,10 +25,10 @@ func bracketed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 			continue // what a client rolls out is his
 		}
 		for _, undone := range rollouts[i+1:] {
-			if undone.At <= first.At || !takesBack(undone, e) {
+			if undone.At <= first.At || !takesBack(undone, e) && !follows(undone, e) {
 				continue
 			}
-			if well := wellAfter(c, e, undone, by, said); well != nil {
+			if well := wellAfter(c, e, undone, own); well != nil {
 				return []correlator.Evidence{{
 					Weight: correlator.Specific, Directness: correlator.Itself, Onset: e.At, Records: append([]*correlator.Event{e}, append(own[:min(len(own), ownWords):min(len(own), ownWords)], undone, well)...),
 					Summary: "between the rollout of " + what(e) + " and its undoing at " + correlator.Time(undone.At).Milli() + " alone something failed" + quote(witness(own)),
@@ -46,9 +39,23 @@ func bracketed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	return nil
 }
 
+// ownComplaints are a step's own records that tell of a failure, but for its client's.
+func ownComplaints(c *correlator.Case, t *correlator.Trouble) (own []*correlator.Event) {
+	for _, e := range plainFailures(c, t) {
+		if c.Own(e, t) && e.Layer != semconv.LayerClient && e.Layer != "" {
+			own = append(own, e)
+		}
+	}
+	return own
+}
+
 // wellAfter is the first word of somebody who had complained that tells of no failure, soon after a rollout was undone; nil where there is none, or where
 // the same was complained of before the rollout or after its undoing.
-func wellAfter(c *correlator.Case, rollout, undone *correlator.Event, by, said map[string]bool) (well *correlator.Event) {
+func wellAfter(c *correlator.Case, rollout, undone *correlator.Event, complaints []*correlator.Event) (well *correlator.Event) {
+	by, said := map[string]bool{}, map[string]bool{}
+	for _, e := range complaints {
+		by[e.Service], said[template(e.Text)] = true, true
+	}
 	outside := false
 	c.Each(rollout.At-int64(changed), c.Now, func(e *correlator.Event) {
 		if !by[e.Service] || e.Is(semconv.EventHeartbeat) || e.At >= rollout.At && e.At <= undone.At+moment {

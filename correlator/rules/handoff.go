@@ -181,7 +181,7 @@ func noAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		if e.IsEvent() || e.Layer == semconv.LayerClient || e.Layer == semconv.LayerNodeAgent || !on(e, themeAwaited) && (!waited(e) || outlived(c, e)) || named(e) != nil {
 			continue
 		}
-		if mayTakeLong(c, t, e) {
+		if mayTakeLong(c, t, e) || givenUpFor(c, e) {
 			continue
 		}
 		if l := callee(c, e); l != "" && (ev.Layer == "" || ev.Layer == l) && !spoke(c, l, e) && !pending(c, l, e) && (l != semconv.LayerAPI || !waits(c, t) && !goneQuiet(c, t)) {
@@ -200,6 +200,14 @@ func noAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	ev.Certain, ev.Records = true, append(ev.Records, alive)
 	return []correlator.Evidence{ev}
+}
+
+// givenUpFor says whether a proxy had given up a request moments before its emitter told of a failure: calls of its own end with the one that they were
+// made for, whoever kept it waiting.
+func givenUpFor(c *correlator.Case, e *correlator.Event) bool {
+	return e.TraceID != "" && e.Layer != semconv.LayerIngress && slices.ContainsFunc(c.Events, func(o *correlator.Event) bool {
+		return o.TraceID == e.TraceID && o.Layer == semconv.LayerIngress && (o.HTTP.Status == 504 || o.HTTP.Status == 499) && o.EndAt() < e.EndAt() && e.EndAt()-o.EndAt() < moment
+	})
 }
 
 // spoke says whether a layer has a part of its own in a record's trace: then it did something with the request.

@@ -36,9 +36,9 @@ func decidedOnOld(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		return nil
 	}
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself}
-	for _, e := range c.Events {
-		if e.IsEvent() || e.At < t.From-moment || e.At > t.At || !c.Own(e, t) || !strings.Contains(e.Text, " age") && !strings.Contains(e.Text, "source=") && !strings.Contains(e.Text, "read=") {
-			continue
+	c.Each(t.From-moment, t.At, func(e *correlator.Event) {
+		if !c.Own(e, t) || !strings.Contains(e.Text, " age") && !strings.Contains(e.Text, "source=") && !strings.Contains(e.Text, "read=") || e.IsEvent() {
+			return
 		}
 		layer := ""
 		if m := ageOf.FindStringSubmatch(e.Text); m != nil {
@@ -51,10 +51,10 @@ func decidedOnOld(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 			}
 		}
 		if layer == "" || layer == semconv.LayerClient || !c.Profile.Knows(layer) || ev.Layer != "" && ev.Layer != layer {
-			continue
+			return
 		}
 		ev.Layer, ev.Records = layer, append(ev.Records, e)
-	}
+	})
 	if len(ev.Records) == 0 {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,60 +14,60 @@ import (
 func restarted() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "party.restarted", Mechanism: "stuck",
-		Looks:      "a step that stood still, or a request that failed, until somebody started one component again, and went on at once",
+		Looks:      "a step that stood still, or a request that failed, until somebody started one component again, or mended it by hand, and went on at once",
 		NextCheck:  "what that component did before it was started again: its stacks, its locks, what it waited for",
 		SafeAction: "nothing to do now; next time save its state before it is started again",
 		Find:       startedAgain,
 	}}
 }
 
-// startsAgain are the words of an act by which a component is ended and begins anew; planned are those of an act that was no answer to a trouble.
-var (
-	startsAgain = []string{"restart", "reset", "delete pod", "bounce", "recycle"}
-	planned     = []string{"chg-", "change-", "maintenance", "planned", "restart_workflow", "restart workflow", "workflow.restart"}
-)
+// startsAgain are the words of an act by which a component is ended and begins anew.
+var startsAgain = []string{"restart", "reset", "delete pod", "bounce", "recycle"}
 
-// startedAgain needs an administrator's act on one component while a step stood still, whose name says its layer; the first thing that is heard of the
+// startedAgain needs an administrator's act on one component while a step stood still, whose layer is known; the first thing that is heard of the
 // allocation afterwards comes soon, beside how long nothing had come, and nothing of it fails any more.
 func startedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if t.Cleared == 0 {
 		return nil
 	}
-	var act *correlator.Event
-	layer := ""
-	several := false
-	c.EachEvent(semconv.EventAudit, t.From, t.Cleared, func(e *correlator.Event) {
-		did := strings.ToLower(e.Attr(semconv.Action))
-		if e.Attr(semconv.ActorType) != "admin" || !holds(did, startsAgain) || holds(did+" "+strings.ToLower(e.Attr(semconv.Reason)), planned) || e.Allocation != "" && e.Allocation != c.ID || e.Node != "" && !slices.Contains(c.Lifecycle.Nodes, e.Node) {
-			return
-		}
+	acts := c.Acts(t.From, t.Cleared)
+	if again := slices.DeleteFunc(slices.Clone(acts), func(e *correlator.Event) bool { return !startsUp(e) }); len(again) > 0 {
+		acts = again
+	}
+	if len(acts) == 0 {
+		return nil
+	}
+	act, layer := acts[len(acts)-1], ""
+	for _, e := range acts {
 		whose := actedOn(c, e)
-		several = several || whose == "" || act != nil && layer != whose
-		act, layer = e, whose
-	})
-	if act == nil || several || !c.Profile.Knows(layer) {
+		if whose == "" || layer != "" && layer != whose {
+			return nil
+		}
+		layer = whose
+	}
+	moved := c.WentOnAfter(act, t.From, t.Cleared)
+	if moved == nil || !c.Profile.Knows(layer) || layer == semconv.LayerClient {
 		return nil
 	}
-	var moved *correlator.Event
-	for _, e := range c.Events {
-		if e.At <= act.At || e.At > t.Cleared || e == act {
-			continue
-		}
-		if e.TellsOfFailure() && e.At > act.At+moment {
-			return nil // it went on failing
-		}
-		if moved == nil && !e.TellsOfFailure() && !e.Is(semconv.EventHeartbeat) {
-			moved = e
-		}
-	}
-	if moved == nil || moved.At-act.At > min(recently, (act.At-t.From)/2) {
-		return nil
-	}
-	return []correlator.Evidence{{
+	ev := correlator.Evidence{
 		Rule: layer + ".restarted", Layer: layer, Mechanism: "stuck", Weight: correlator.Telling, Directness: correlator.Caller, Onset: t.From,
 		Records: append([]*correlator.Event{act, moved}, t.Cites...),
 		Summary: "what stood still went on as soon as " + act.Attr(semconv.Actor) + " had started it again (" + actTold(act) + ")",
-	}}
+	}
+	if !startsUp(act) {
+		ev.Rule, ev.Mechanism, ev.Weight, ev.Certain, ev.Mended = layer+".mended", "error", correlator.Generic, true, true // what it itself says of it tells more
+		ev.Summary = "what stood still went on as soon as " + act.Attr(semconv.Actor) + " had mended it (" + actTold(act) + ")"
+	}
+	return []correlator.Evidence{ev}
+}
+
+// powers are the words of an act by which a machine is started again.
+var powers = []string{"power cycle", "power_cycle", "power-cycle", "powercycle", "reboot"}
+
+// startsUp says whether by an act a component was started again.
+func startsUp(act *correlator.Event) bool {
+	did := strings.ToLower(act.Attr(semconv.Action))
+	return holds(did, startsAgain) || holds(did, powers)
 }
 
 // actTold is an act in words: what was done and, where that is filed, why.
@@ -103,12 +104,29 @@ func actedOn(c *correlator.Case, act *correlator.Event) string {
 		}
 		return ""
 	}
+	if holds(strings.ToLower(act.Attr(semconv.Action)), powers) {
+		return semconv.LayerNode // through whomever
+	}
+	if !startsUp(act) {
+		return filedBy(c, act) // what was done to it is filed where it was done; words name what it was done with, too
+	}
 	did := names(act.Attr(semconv.Action))
 	if layer := named(append([]string{strings.Join(did, "-")}, did...)...); layer != "" {
 		return layer
 	}
-	if first, _, _ := strings.Cut(act.Service, "-"); !slices.Contains(keepsActs, first) {
-		return correlator.LayerOfName(c.Profile, act.Service)
+	if layer := filedBy(c, act); layer != "" {
+		return layer
 	}
 	return named(names(act.Attr(semconv.Reason))...)
+}
+
+// filedBy is the layer of the component that files an act, "" where it is one that keeps the acts of others.
+func filedBy(c *correlator.Case, act *correlator.Event) string {
+	if first, _, _ := strings.Cut(act.Service, "-"); slices.Contains(keepsActs, first) {
+		return ""
+	}
+	if layer := cmp.Or(act.Layer, correlator.LayerOfName(c.Profile, act.Service)); layer != semconv.LayerAPI {
+		return layer
+	}
+	return "" // an API files what is done through it
 }
