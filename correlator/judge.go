@@ -168,6 +168,10 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 				d.drop(&ev, "it began after the trouble")
 				continue
 			}
+			if t.Kind == TaskTrouble && ev.Weight <= Generic && ev.Directness == Itself && ev.Layer == semconv.LayerWorkflow && ev.Layer != t.Owes && ev.Onset > t.At {
+				d.drop(&ev, "it was said when the task was over, of its end")
+				continue
+			}
 			if t.Kind == DriftTrouble && ev.Layer != t.Owes {
 				d.drop(&ev, "a view that lagged is the view's matter")
 				continue

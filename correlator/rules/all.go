@@ -69,6 +69,7 @@ var groups = []struct {
 	{redelivered, "at work, and sent again"},
 	{staleAddress, "not arrived: sent to where nobody is any more"},
 	{otherQueue, "sent to where nobody takes it"},
+	{wrongNode, "sent to who is not the one that it is for"},
 	{missedEnd, "answered, and the answer not taken"},
 	{orphan, "answered before it was done"},
 	{overdue, "accepted and not answered in time"},

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -14,6 +15,7 @@ import (
 var (
 	overLimit = regexp.MustCompile(`\b(?:tenant|client|consumer|user|token|api_?key|account|project|org|remote_address|subject)["]?[=:]\s*["]?[\w.@-]+.{0,40}?\b(\d+)/(\d+)\b`)
 	overBy    = regexp.MustCompile(`\b(?:tenant|client|consumer|user|token|api_?key|account|project|org|remote_address|subject)["]?[=:,]\s*["]?[\w.@-]+.{0,40}?\bover_limit=(\d+)\S* total_hits=(\d+)`)
+	overCount = regexp.MustCompile(`\b(?:tenant|client|consumer|user|token|api_?key|account|project|org|subject)["]?[=:]\s*["]?([\w.@-]+).{0,40}?\blimit=(\d+)\S* hits=(\d+)`)
 	perCaller = regexp.MustCompile(`\bexcess: (\d+)\.\d+ by zone "[\w-]*(?:per_?)?(?:tenant|client|consumer|user|token|key|account|project|addr|ip)[\w-]*"`)
 )
 
@@ -34,10 +36,14 @@ func byOneCaller(c *correlator.Case, t *correlator.Trouble, ev correlator.Eviden
 	if served == nil {
 		served = servesOthers(c, t, ev.Records[0])
 	}
-	if len(counted) < 2 || served == nil {
+	switch {
+	case len(counted) >= 2 && served != nil:
+		c.Borrow(served)
+	case len(counted) >= 2 && refusesHim(counted[0], c.Failures(t)):
+		served = counted[1] // his own limit: whoever else is served, it is not by this one
+	default:
 		return ev
 	}
-	c.Borrow(served)
 	ev.Rule, ev.Layer, ev.Mechanism, ev.Weight, ev.Directness, ev.Certain = "client.request_rate", semconv.LayerClient, "limit", correlator.Telling, correlator.Caller, true
 	ev.Records = append(append(ev.Records, counted[:min(len(counted), ownWords)]...), served)
 	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
@@ -45,6 +51,17 @@ func byOneCaller(c *correlator.Case, t *correlator.Trouble, ev correlator.Eviden
 	ev.Summary = "one caller asks far more often than he may, and others are served" + quote(counted[0])
 	ev.NextCheck, ev.SafeAction = "which of the caller's programs asks, and how often", "have it ask less often; neither the limit nor what is behind it needs anything"
 	return ev
+}
+
+// refusesHim says whether a limiter counts, far above what he may, the very caller whom a step's refusals name.
+func refusesHim(counted *correlator.Event, refusals []*correlator.Event) bool {
+	m := overCount.FindStringSubmatch(counted.Text)
+	return m != nil && slices.ContainsFunc(refusals, func(e *correlator.Event) bool { return holdsWord(e.Text, m[1]) })
+}
+
+// holdsWord says whether a word stands in a text by itself.
+func holdsWord(text, word string) bool {
+	return slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789.@-_", r) }), word)
 }
 
 // farAbove says whether a limiter tells that one caller asked at least twice as often as he may.
@@ -58,6 +75,11 @@ func farAbove(e *correlator.Event) bool {
 		over, _ := strconv.Atoi(m[1])
 		hits, _ := strconv.Atoi(m[2])
 		return over > 0 && 2*over >= hits
+	}
+	if m := overCount.FindStringSubmatch(e.Text); m != nil {
+		limit, _ := strconv.Atoi(m[2])
+		hits, _ := strconv.Atoi(m[3])
+		return limit > 0 && hits >= 2*limit
 	}
 	return perCaller.MatchString(e.Text)
 }

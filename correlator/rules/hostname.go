@@ -37,6 +37,40 @@ func ofNameServers(c *correlator.Case, t *correlator.Trouble, ev correlator.Evid
 	return ev
 }
 
+// answersWith finds a probe's word on what one name server answered, and whether it has an address for the name.
+var answersWith = regexp.MustCompile(`\bserver=(\S+).*\brcode=(noerror|nxdomain|servfail)(?: answers=(\d+))?`)
+
+// knownElsewhere hands a name that does not resolve over to the network, where one name server knows it meanwhile and another does not, by the word of
+// whoever asked both.
+func knownElsewhere(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
+	var names []string
+	for _, e := range ev.Records {
+		names = append(names, hostNames.FindAllString(e.Text, 8)...)
+	}
+	var knows, knowsNot *correlator.Event
+	c.Each(t.From-recently, t.At+moment, func(e *correlator.Event) {
+		if e.IsEvent() || !strings.Contains(e.Text, "rcode=") || !closeTo(t, e) && !correlator.EveryReaderHas(e) || !slices.ContainsFunc(hostNames.FindAllString(e.Text, 8), func(name string) bool { return strings.Count(name, ".") > 1 && slices.Contains(names, name) }) {
+			return
+		}
+		switch m := answersWith.FindStringSubmatch(e.Text); {
+		case m == nil:
+		case m[2] == "noerror" && m[3] != "" && m[3] != "0":
+			knows = e
+		default:
+			knowsNot = e
+		}
+	})
+	if knows == nil || knowsNot == nil {
+		return ev
+	}
+	ev.Rule, ev.Layer, ev.Mechanism, ev.Weight, ev.Directness, ev.Certain = "network.resolver", semconv.LayerNetwork, "dns", correlator.Telling, correlator.Itself, true
+	ev.Records = append([]*correlator.Event{knowsNot, knows}, ev.Records...)
+	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+	ev.Summary = "one name server knows the name and another does not" + quote(knowsNot)
+	ev.NextCheck, ev.SafeAction = "what keeps that name server from what the other one knows", "take it out of use or start it again; the name and what stands behind it need nothing"
+	return ev
+}
+
 // notAskedFor says whether name servers are told of for names alone that nobody asked for whom the step concerns.
 func notAskedFor(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
 	var names []string

@@ -37,9 +37,18 @@ func netboot() []correlator.Rule {
 // Who asks for an address by DHCP and hears nothing (Intel's and UEFI's PXE ROMs, iPXE, dhclient, systemd-networkd, cloud-init), and how
 // servers word an offer that they make (ISC dhcpd, dnsmasq, Kea).
 var (
-	unoffered = []string{"no valid offer received", "pxe-e16", "pxe-e18", "pxe-e51", "pxe-e52", "no dhcp or proxydhcp offers", "no dhcpoffers received", "no dhcp offers received", "no configuration methods succeeded", "dhcp timed out", "dhcp lease timeout"}
-	offered   = []string{"dhcpoffer", "dhcp4_lease_advert", "dhcp4_lease_offered"}
+	unoffered    = []string{"no valid offer received", "pxe-e16", "pxe-e18", "pxe-e51", "pxe-e52", "no dhcp or proxydhcp offers", "no dhcpoffers received", "no dhcp offers received", "no configuration methods succeeded", "dhcp timed out", "dhcp lease timeout"}
+	offered      = []string{"dhcpoffer", "dhcp4_lease_advert", "dhcp4_lease_offered"}
+	acknowledged = []string{"dhcpack on", "dhcpack("}
 )
+
+// unaddressed says whether a machine hears no offer of an address meanwhile, where all that is told of it is that it finds no system.
+func unaddressed(c *correlator.Case, t *correlator.Trouble, told []*correlator.Event) bool {
+	return !slices.ContainsFunc(told, func(e *correlator.Event) bool { return !strings.Contains(e.Text, "no bootable device") }) &&
+		slices.ContainsFunc(onTheme(c, themeUnoffered), func(e *correlator.Event) bool {
+			return e.At >= t.From-skewOfClocks && e.At <= t.At && holds(e.Text, unoffered)
+		})
+}
 
 var macAddress = regexp.MustCompile(`\b[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}\b`)
 
@@ -51,7 +60,7 @@ func noOffer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	since := t.From - skewOfClocks
 	ofServer := func(e *correlator.Event) bool {
-		return holds(e.Text, offered) || strings.Contains(e.Text, "dhcpdiscover") || strings.Contains(e.Text, "dhcpack on")
+		return holds(e.Text, offered) || strings.Contains(e.Text, "dhcpdiscover") || holds(e.Text, acknowledged)
 	}
 	var unheard []*correlator.Event
 	for _, e := range onTheme(c, themeUnoffered) {
@@ -77,13 +86,13 @@ func noOffer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	var serves *correlator.Event
 	heard := false
 	c.Each(t.From-recently, t.At+skewOfClocks, func(e *correlator.Event) {
-		if e.IsEvent() || !strings.Contains(e.Text, "dhcp") || holds(e.Text, unoffered) {
+		if e.IsEvent() || !strings.Contains(e.Text, "dhcp") || holds(e.Text, unoffered) || strings.Contains(e.Text, "no request from") {
 			return
 		}
 		for _, mac := range macAddress.FindAllString(e.Text, -1) {
 			heard = heard || macs[strings.ReplaceAll(mac, "-", ":")] && e.At <= unheard[len(unheard)-1].At+int64(time.Minute) // later it may have been mended
 		}
-		if (holds(e.Text, offered) || strings.Contains(e.Text, "dhcpack on")) && (serves == nil || serves.At < unheard[0].At) {
+		if (holds(e.Text, offered) || holds(e.Text, acknowledged)) && (serves == nil || serves.At < unheard[0].At) {
 			serves = e
 		}
 	})
@@ -104,7 +113,7 @@ func countedNone(c *correlator.Case, t *correlator.Trouble, unheard []*correlato
 	var count *correlator.Event
 	served := func() (yes bool) { // somebody else was given an address meanwhile, or offered one
 		c.Each(t.From-recently, t.At, func(e *correlator.Event) {
-			yes = yes || !e.IsEvent() && (closeTo(t, e) || correlator.EveryReaderHas(e)) && (holds(e.Text, offered) || strings.Contains(e.Text, "dhcpack on"))
+			yes = yes || !e.IsEvent() && (closeTo(t, e) || correlator.EveryReaderHas(e)) && (holds(e.Text, offered) || holds(e.Text, acknowledged))
 		})
 		return yes
 	}

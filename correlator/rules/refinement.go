@@ -32,6 +32,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		}) {
 			ev.Rule, ev.Layer, ev.Mechanism = "workflow.no_worker", semconv.LayerWorkflow, "no_worker"
 		}
+		if slices.ContainsFunc(told.all(), keptFromQueue) {
+			return nil // a worker is there, and does not get to the queue
+		}
 		ev = stoppedInPlace(c, t, ev)
 	case "node.disk_full":
 		if t.Kind == correlator.RequestTrouble && !slices.ContainsFunc(told.all(), func(e *correlator.Event) bool {
@@ -101,6 +104,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil // the key was to come with what cannot be read
 		}
 	case "provider.upload":
+		if unaddressed(c, t, ev.Records) {
+			return nil // it looked for a system on its disks since it had no address to boot from
+		}
 		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !holds(e.Text, tooLate) && !brokenOff.Any(e.Text) }) {
 			return nil // what was fetched broke off on the way
 		}
@@ -154,7 +160,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil // its neighbours are reached: the machine may be silent as well as its last link
 		}
 	case "deploy.dns":
-		ev = ofOwnProxy(ofNameServers(c, t, ev))
+		ev = ofOwnProxy(ofNameServers(c, t, knownElsewhere(c, t, ev)))
 	case "deploy.secret":
 		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "cert.not_issued" }) {
 			return nil // it would hold what is not issued

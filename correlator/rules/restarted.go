@@ -27,10 +27,8 @@ var startsAgain = []string{"restart", "reset", "delete pod", "bounce", "recycle"
 // startedAgain needs an administrator's act on one component while a step stood still, whose layer is known; the first thing that is heard of the
 // allocation afterwards comes soon, beside how long nothing had come, and nothing of it fails any more.
 func startedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-	if t.Cleared == 0 {
-		return nil
-	}
-	acts := c.Acts(t.From, t.Cleared)
+	until := endOf(c, t)
+	acts := c.Acts(t.From, until)
 	if again := slices.DeleteFunc(slices.Clone(acts), func(e *correlator.Event) bool { return !startsUp(e) }); len(again) > 0 {
 		acts = again
 	}
@@ -45,7 +43,7 @@ func startedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		}
 		layer = whose
 	}
-	moved := c.WentOnAfter(act, t.From, t.Cleared)
+	moved := c.WentOnAfter(act, t.From, until)
 	if moved == nil || !c.Profile.Knows(layer) || layer == semconv.LayerClient {
 		return nil
 	}
@@ -63,6 +61,19 @@ func startedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 
 // powers are the words of an act by which a machine is started again.
 var powers = []string{"power cycle", "power_cycle", "power-cycle", "powercycle", "reboot"}
+
+// endOf is when a trouble was over: when it was made good or, of a request, when the allocation next moved; 0 where it is not.
+func endOf(c *correlator.Case, t *correlator.Trouble) (until int64) {
+	if until = t.Cleared; until != 0 || t.Kind != correlator.RequestTrouble {
+		return until
+	}
+	for _, s := range c.Lifecycle.States {
+		if s.At > t.At {
+			return s.At
+		}
+	}
+	return 0
+}
 
 // startsUp says whether by an act a component was started again.
 func startsUp(act *correlator.Event) bool {
