@@ -172,7 +172,7 @@ func (c *Case) truths(k projectionKey, e *Event, at int64) []truth {
 // driftFault makes the projection the owner where a view lags and nothing else explains why it, or the
 // truth, could not move.
 func (j *judgement) driftFault(drifted []projectionKey) {
-	if len(j.v.Drift) == 0 || len(j.causes) > 0 || slices.ContainsFunc(j.open, func(t *Trouble) bool { return t.Kind != RequestTrouble || t.From < int64(j.v.Drift[0].Since) }) {
+	if len(j.v.Drift) == 0 || len(j.causes) > 0 || slices.ContainsFunc(j.open, func(t *Trouble) bool { return t.Kind != RequestTrouble || t.Cites[0].At < int64(j.v.Drift[0].Since) }) {
 		return
 	}
 	j.open = nil // what a user was refused by a view that lags

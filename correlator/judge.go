@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -207,6 +208,9 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 func lastedAsLong(t *Trouble, ev *Evidence) bool {
 	var during []*Event
 	for _, e := range plain(ev.Records) {
+		if ev.Weight >= Telling && e.Party() == t.Owes && e.At >= t.From-int64(10*time.Minute) && e.At < t.Cleared {
+			return true // who owed it says what keeps him
+		}
 		switch {
 		case e.At > t.Cleared:
 			return false

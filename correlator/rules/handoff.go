@@ -152,11 +152,6 @@ var (
 	goesWell     = []string{"succeeded", "completed", "processed", "done", "acked"}
 )
 
-// keptFromQueue says whether a worker tells that it does not get to its queue.
-func keptFromQueue(e *correlator.Event) bool {
-	return e.Party() == semconv.LayerWorkflow && strings.Contains(e.Text, "failed to poll")
-}
-
 // unasked says whether a record tells that nobody takes from a queue.
 func unasked(e *correlator.Event) bool {
 	return holds(e.Text, unattended) || strings.Contains(e.Text, "_consumers{") && noConsumers.MatchString(e.Text)

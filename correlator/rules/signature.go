@@ -261,7 +261,7 @@ func (s *signature) findOf(c *correlator.Case, t *correlator.Trouble, told *word
 		return nil
 	}
 	along := s.Mechanism == "crash" && tookItAlong(c, t, owner, ev.Records)
-	if ev.Beside && !along && (s.family && overBefore(c, t, ev.Records) || servedSince(c, t, ev.Records)) {
+	if ev.Beside && !along && (s.family && overBefore(c, t, ev.Records) || s.ID != "db.stalled" && servedSince(c, t, ev.Records)) {
 		return nil
 	}
 	if ev.Beside {

@@ -68,7 +68,7 @@ var drivers = []struct {
 	word, layer string
 }{
 	{"pymysql", semconv.LayerDB}, {"oslo_db", semconv.LayerDB}, {"mysqlclient", semconv.LayerDB}, {"psycopg", semconv.LayerDB}, {"sqlalchemy", semconv.LayerDB}, {"sqlstate", semconv.LayerDB}, {"pgx", semconv.LayerDB},
-	{"pg::", semconv.LayerDB}, {"pq: ", semconv.LayerDB}, {"npgsql", semconv.LayerDB}, {"hikaripool", semconv.LayerDB}, {"jdbc", semconv.LayerDB}, {"redis", semconv.LayerDB}, {"cassandra", semconv.LayerDB}, {"mongo", semconv.LayerDB}, {"dqlite", semconv.LayerDB}, {"etcd", semconv.LayerDB}, {"database", semconv.LayerDB}, {"commit: ", semconv.LayerDB},
+	{"pg::", semconv.LayerDB}, {"pq: ", semconv.LayerDB}, {"npgsql", semconv.LayerDB}, {"hikaripool", semconv.LayerDB}, {"jdbc", semconv.LayerDB}, {"redis", semconv.LayerDB}, {"cassandra", semconv.LayerDB}, {"mongo", semconv.LayerDB}, {"dqlite", semconv.LayerDB}, {"etcd", semconv.LayerDB}, {"database", semconv.LayerDB}, {"commit: ", semconv.LayerDB}, {"statement commit", semconv.LayerDB},
 	{"amqp", semconv.LayerOutbox}, {"kafka", semconv.LayerOutbox}, {"rdkafka", semconv.LayerOutbox}, {"nats:", semconv.LayerOutbox}, {"jetstream", semconv.LayerOutbox}, {"rabbitmq", semconv.LayerOutbox},
 	{"keycloak", semconv.LayerAPIAuth}, {"jwks", semconv.LayerAPIAuth}, {"oidc", semconv.LayerAPIAuth}, {"openid-connect/", semconv.LayerAPIAuth}, {"authorino", semconv.LayerAPIAuth}, {"openpolicyagent", semconv.LayerAPIAuth}, {"vault", semconv.LayerAPIAuth},
 	{"ipmi", semconv.LayerProvider}, {"redfish", semconv.LayerProvider}, {"bmc", semconv.LayerProvider}, {"ironic", semconv.LayerProvider}, {"maas", semconv.LayerProvider}, {"libvirt", semconv.LayerProvider}, {"aap ", semconv.LayerProvider},
