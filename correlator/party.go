@@ -107,6 +107,9 @@ func watches(text string) bool {
 // catalog knows it whole or without what a replica adds to it; else the well-known programs do. "" where nobody does.
 func LayerOfName(p *profile.Profile, name string) string {
 	name = strings.ToLower(name)
+	if first, _, _ := strings.Cut(name, "-"); carriesTelemetry[first] {
+		return "" // what it is in trouble with is what is known, not what is done
+	}
 	for whole := name; whole != ""; {
 		if layer := p.Layer(whole, "", noAttribute); layer != "" {
 			return layer
@@ -128,6 +131,9 @@ func LayerOfName(p *profile.Profile, name string) string {
 	}
 	return ""
 }
+
+// carriesTelemetry are the programs that carry records and do no work for an allocation, by the first part of their names.
+var carriesTelemetry = map[string]bool{"otel": true, "otelcol": true, "opentelemetry": true, "telemetry": true, "fluent": true, "fluentbit": true, "fluentd": true, "promtail": true, "logstash": true, "filebeat": true, "alloy": true}
 
 func noAttribute(string) string { return "" }
 

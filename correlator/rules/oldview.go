@@ -2,6 +2,7 @@ package rules
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,9 @@ const oldEnough = int64(20 * time.Minute)
 
 var (
 	// ageOf finds how old what somebody looks at is: "snapshot age 9h0m", "cache age=5400s".
-	ageOf = regexp.MustCompile(`\b(snapshot|inventory|cache|view|index|list|copy|replica)[a-z_]*(?: is)? age[ =:]+((?:\d+(?:\.\d+)?(?:h|m|s))+)`)
+	ageOf = regexp.MustCompile(`\b(snapshot|inventory|cache|view|index|list|copy|replica)[a-z_]*(?: is)?(?: loaded_at=\S+| as_of=\S+)? age[ =:]+((?:\d+(?:\.\d+)?(?:h|m|s))+)`)
+	// subjectOf finds what somebody decides on: "project=p-77".
+	subjectOf = regexp.MustCompile(`\b(?:project|tenant|account|org|pool|node|machine)=[\w.-]+`)
 	// sourceOf finds from where somebody has what he decides on, and of when that is.
 	sourceOf = regexp.MustCompile(`\b(?:source|read)=([a-z0-9][a-z0-9._-]*)[ ,;].*?\b(?:as_of|asof|as of|refreshed|updated_at)[=: ]+(\d{4}-\d{2}-\d{2}t[0-9:.]+z)`)
 )
@@ -37,7 +40,7 @@ func decidedOnOld(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	}
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself}
 	c.Each(t.From-moment, t.At, func(e *correlator.Event) {
-		if !c.Own(e, t) || !strings.Contains(e.Text, " age") && !strings.Contains(e.Text, "source=") && !strings.Contains(e.Text, "read=") || e.IsEvent() {
+		if !c.Own(e, t) && !ofRefusal(c, t, e) || !strings.Contains(e.Text, " age") && !strings.Contains(e.Text, "source=") && !strings.Contains(e.Text, "read=") || e.IsEvent() {
 			return
 		}
 		layer := ""
@@ -61,6 +64,17 @@ func decidedOnOld(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	ev.Rule = ev.Layer + ".old_view"
 	ev.Summary = "it was decided on what was true long before" + quote(ev.Records[0])
 	return []correlator.Evidence{ev}
+}
+
+// ofRefusal says whether a record tells, moments beside a refusal of the step by the same program, of the very subject that was refused.
+func ofRefusal(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bool {
+	if e.Allocation != "" || !closeTo(t, e) || !strings.Contains(e.Text, " age") {
+		return false
+	}
+	subject := subjectOf.FindString(e.Text)
+	return subject != "" && slices.ContainsFunc(c.Failures(t), func(f *correlator.Event) bool {
+		return f.Service == e.Service && c.Own(f, t) && max(f.At, e.At)-min(f.At, e.At) <= moment && strings.Contains(f.Text, subject)
+	})
 }
 
 // sourceLayer is the layer of what somebody reads from, by its name; a view of which the catalog knows no more is a projection's.

@@ -129,7 +129,7 @@ func ofSomething(e *correlator.Event) bool {
 }
 
 // aloud are the words of a failure that its program writes without a level, or at INFO (Go's net/http, vCenter's vpxd, Temporal's SDKs).
-var aloud = []string{"panic serving", " -- error ", "unhandled signal"}
+var aloud = []string{"panic serving", " -- error ", "unhandled signal", "failedevent]"}
 
 // counts says whether a line in which one of the signature's words stands names its cause.
 func (s *signature) counts(e *correlator.Event, line string) bool {

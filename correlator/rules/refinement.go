@@ -190,6 +190,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil
 		}
 	case "provider.capacity":
+		if kept := keepsChoice(c, t, ev); kept != nil {
+			return kept
+		}
 		return ofRoom(c, t, ev)
 	case "provider.quota":
 		ev = ofOwnQuota(c, t, ev)
