@@ -100,6 +100,9 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		ev.Records = slices.Concat(w.lost[:min(len(w.lost), ownWords)], w.came[:min(len(w.came), 2)])
 		slices.SortStableFunc(ev.Records, correlator.CompareEvents)
 		ev.Records = slices.Compact(ev.Records)
+		if began := stoodStill(c, t); began != nil && ev.Onset > t.At {
+			ev.Onset, ev.Records = began.At, append([]*correlator.Event{began}, ev.Records...) // a way does not become narrow by being probed
+		}
 		if began := cameInPart(c, t); began != nil && began.At < ev.Onset {
 			ev.Onset, ev.Records = began.At, append([]*correlator.Event{began}, ev.Records...)
 		}
@@ -134,10 +137,16 @@ func cameInPart(c *correlator.Case, t *correlator.Trouble) *correlator.Event {
 }
 
 // brokeOff says whether something that the step transferred stood still or broke off.
-func brokeOff(c *correlator.Case, t *correlator.Trouble) bool {
-	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
-		return !e.IsEvent() && (holds(e.Text, tooLate) || brokenOff.Any(e.Text) || strings.Contains(e.Text, "download"))
-	})
+func brokeOff(c *correlator.Case, t *correlator.Trouble) bool { return stoodStill(c, t) != nil }
+
+// stoodStill is the first word of something that the step transferred and that stood still or broke off, nil where there is none.
+func stoodStill(c *correlator.Case, t *correlator.Trouble) *correlator.Event {
+	for _, e := range c.Failures(t) {
+		if !e.IsEvent() && (holds(e.Text, tooLate) || brokenOff.Any(e.Text) || strings.Contains(e.Text, "download")) {
+			return e
+		}
+	}
+	return nil
 }
 
 // allCame says whether as many packets came as were sent.

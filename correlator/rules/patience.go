@@ -257,7 +257,7 @@ func cutsOff(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		}
 	}
 	if n == 0 {
-		return cutsTasksOff(c, t)
+		return append(cutsTasksOff(c, t), cutsActivitiesOff(c, t)...)
 	}
 	ev.Certain = n > 1
 	return []correlator.Evidence{ev}

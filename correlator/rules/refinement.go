@@ -55,6 +55,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if ofOwnMachine(c, ev.Records) {
 			return nil
 		}
+		return unreachedSinceOff(c, t, ev)
 	case "node.nic_down":
 		if cameBack(c, t, ev.Records) || farEndAccuses(c, ev.Records) || atOnce(c, t, s, ev.Records) {
 			return nil
@@ -96,6 +97,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil
 		}
 	case "api_auth.credential":
+		ev = ofOwnClock(c, ev)
 		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "node.clock_refused" }) {
 			return nil // it was refused for its time
 		}
