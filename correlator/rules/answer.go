@@ -114,7 +114,8 @@ func leftBy(e *correlator.Event) bool { return flagged(e.HTTP, "DC") || e.HTTP.S
 func answerLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
 	for _, k := range callsOf(c, t) {
-		if k.proxy != nil && k.done != nil && !k.failed && k.done.EndAt() <= k.proxy.EndAt()+moment && !flagged(k.proxy.HTTP, "UT", "DC") && k.proxy.HTTP.Status != 504 {
+		if k.proxy != nil && k.done != nil && !k.failed && k.done.EndAt() <= k.proxy.EndAt()+moment && !flagged(k.proxy.HTTP, "UT", "DC") && k.proxy.HTTP.Status != 504 &&
+			!strings.Contains(k.proxy.Text, "via_upstream") { // by its own word the called answered so
 			ev.Records = append(ev.Records, k.caller, k.done, k.proxy)
 		}
 	}

@@ -205,6 +205,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil
 		}
 		ev.Mechanism = s.Mechanism
+		if own := ofOwnLoopback(ev); own.Layer != ev.Layer {
+			return []correlator.Evidence{own}
+		}
 		ev = byRollout(c, ev, "cert", "cert", "-ca", "/ca", "ca-", "tls", "trust", "pki")
 	case "workflow.nondeterminism":
 		ev.Mechanism = s.Mechanism

@@ -163,7 +163,7 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		if s.party == semconv.LayerNode && s.about == "" && ofRemoteStorage(c, []*correlator.Event{e}) {
 			continue
 		}
-		if s.party == semconv.LayerNetwork && s.about == "" && (ofOneMachine(c, e) || ofForwardProxy(e.Text) || accusesFarEnd(e)) {
+		if s.party == semconv.LayerNetwork && s.about == "" && (ofOneMachine(c, e) || ofForwardProxy(e.Text) || accusesFarEnd(e) || silentPeer.MatchString(e.Text)) {
 			continue
 		}
 		if s.party == semconv.LayerNetwork && s.about == "" && e.Severity < 17 && holds(e.Text, measured) && !onItsWay(c, t, e) {
@@ -253,6 +253,9 @@ func onItsWay(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) bo
 	}
 	return false
 }
+
+// silentPeer finds that a probe was connected and then heard nothing: the way is there, and who listens does not answer.
+var silentPeer = regexp.MustCompile(`\bconnect(?:s|ed|=ok)\b.*\b(?:no byte|no banner|no response|no answer|banner=none|response=none)\b`)
 
 // measured are the words of a probe that tells how a way is, and not that it ended.
 var measured = []string{"loss=", "loss ", "rtt", "latency", "jitter"}

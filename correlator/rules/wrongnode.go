@@ -22,20 +22,31 @@ func sentToFormer(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		return nil
 	}
 	var given, taken *correlator.Event
-	for _, e := range c.Events {
-		switch {
-		case e.Allocation != c.ID || e.At > t.Attempt.Queued.At:
-		case e.Is(semconv.EventNodeAssigned) && e.Node == t.Attempt.Node:
-			taken = nil
-		case e.Is(semconv.EventNodeAssigned):
+	queued := t.Attempt.Queued.At
+	c.EachEvent(semconv.EventNodeAssigned, 0, queued, func(e *correlator.Event) {
+		if e.Allocation == c.ID && e.Node != t.Attempt.Node {
 			given = e
-		case e.Is(semconv.EventNodeUnassigned) && e.Node == t.Attempt.Node:
-			taken = e
-		case e.Is(semconv.EventNodeUnassigned) && given != nil && e.Node == given.Node:
-			given = nil
 		}
+	})
+	if given == nil {
+		return nil
 	}
-	if given == nil || taken == nil {
+	gone := map[string]*correlator.Event{} // by machine, when it was taken away last
+	c.EachEvent(semconv.EventNodeUnassigned, 0, queued, func(e *correlator.Event) {
+		if e.Allocation == c.ID {
+			gone[e.Node] = e
+		}
+	})
+	c.EachEvent(semconv.EventNodeAssigned, 0, queued, func(e *correlator.Event) {
+		if e.Allocation == c.ID && gone[e.Node] != nil && correlator.CompareEvents(gone[e.Node], e) < 0 {
+			delete(gone, e.Node)
+		}
+	})
+	taken = gone[t.Attempt.Node]
+	if gone[given.Node] != nil {
+		return nil
+	}
+	if taken == nil {
 		return nil
 	}
 	return []correlator.Evidence{{
