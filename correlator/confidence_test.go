@@ -10,8 +10,8 @@ import (
 	"github.com/faultline-io/faultline/internal/story"
 )
 
-// faultsOf judges a story's first allocation.
-func faultsOf(t *testing.T, told string) correlator.Verdict {
+// verdictOn judges a story's first allocation.
+func verdictOn(t *testing.T, told string) correlator.Verdict {
 	t.Helper()
 	records, err := story.Parse(strings.TrimPrefix(told, "\n"))
 	if err != nil {
@@ -32,7 +32,7 @@ func TestOthersWordsAloneLowerTheConfidence(t *testing.T) {
 `
 	const own = "10:00:05.1 postgres fatal allocation_id=a-1 | FATAL: remaining connection slots are reserved for roles with the SUPERUSER attribute\n"
 	rank := map[string]int{correlator.High: 2, correlator.Medium: 1, correlator.Low: 0}
-	alone, both := faultsOf(t, told), faultsOf(t, told+own)
+	alone, both := verdictOn(t, told), verdictOn(t, told+own)
 	if len(alone.Faults) != 1 || len(both.Faults) != 1 || alone.Faults[0].Layer != "db" || both.Faults[0].Layer != "db" {
 		t.Fatalf("%s: %s; %s: %s", alone.Outcome, alone.Explanation, both.Outcome, both.Explanation)
 	}
@@ -43,7 +43,7 @@ func TestOthersWordsAloneLowerTheConfidence(t *testing.T) {
 
 // Who finds nobody at an address did not hang up, whatever time-out stands in the address.
 func TestARefusedDialIsNoImpatience(t *testing.T) {
-	v := faultsOf(t, `
+	v := verdictOn(t, `
 10:00:00 provisioner allocation.state allocation_id=a-1 from=reserved to=provisioning
 10:00:01 provisioner task.state allocation_id=a-1 task_id=t-1 node_id=n-1 type=node.provision to=queued expires_at=2026-03-02T10:05:00Z
 10:00:02 node-agent span 79ms error allocation_id=a-1 node_id=n-1 trace_id=tr-1 kind=client | Get "https://10.0.0.1:443/nodes/n-1/tasks/wait?resume=true&timeout=5s": dial tcp 10.0.0.1:443: connect: connection refused
@@ -58,7 +58,7 @@ func TestARefusedDialIsNoImpatience(t *testing.T) {
 
 // What an API says of its callee when the proxy in front of it had just given it up is no proof against the callee: its own call ended with the request.
 func TestWhatEndsWithItsRequestBlamesNobody(t *testing.T) {
-	v := faultsOf(t, `
+	v := verdictOn(t, `
 09:00:00 provisioner allocation.state allocation_id=a-1 from=provisioning to=active
 10:00:00 cli span 8.1s error allocation_id=a-1 trace_id=tr-1 kind=client http.request.method=POST url.path=/v1/allocations/a-1/release http.response.status_code=504 | 504 Gateway Timeout
 10:00:00.1 ingress span 8.0s error allocation_id=a-1 trace_id=tr-1 http.request.method=POST url.path=/v1/allocations/a-1/release http.response.status_code=504 proxy.flags=UT upstream.address=10.0.0.9:80

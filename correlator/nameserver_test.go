@@ -17,10 +17,10 @@ func TestANameThatOneServerKnows(t *testing.T) {
 10:04:04 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=failed
 10:04:05 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed
 `
-	if v := faultsOf(t, told); len(v.Faults) != 1 || v.Faults[0].Rule != "network.resolver" {
+	if v := verdictOn(t, told); len(v.Faults) != 1 || v.Faults[0].Rule != "network.resolver" {
 		t.Errorf("%s: %s", v.Outcome, v.Explanation)
 	}
-	if v := faultsOf(t, strings.ReplaceAll(told, "rcode=NOERROR answers=1 10.96.44.18", "rcode=NXDOMAIN answers=0")); len(v.Faults) != 1 || v.Faults[0].Layer != "deploy" {
+	if v := verdictOn(t, strings.ReplaceAll(told, "rcode=NOERROR answers=1 10.96.44.18", "rcode=NXDOMAIN answers=0")); len(v.Faults) != 1 || v.Faults[0].Layer != "deploy" {
 		t.Errorf("neither knows it: %s: %s", v.Outcome, v.Explanation)
 	}
 }

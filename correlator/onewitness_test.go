@@ -5,9 +5,6 @@ import (
 	"testing"
 
 	"github.com/faultline-io/faultline/correlator"
-	"github.com/faultline-io/faultline/correlator/query"
-	"github.com/faultline-io/faultline/correlator/rules"
-	"github.com/faultline-io/faultline/internal/story"
 )
 
 // A word of one witness takes a blame away that the same records bear without it.
@@ -43,11 +40,7 @@ WITNESS
 		},
 	} {
 		for _, line := range []string{c.other, c.witness} {
-			records, err := story.Parse(strings.TrimPrefix(strings.Replace(c.told, "WITNESS", line, 1), "\n"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			v := query.Analyze(correlator.NewDataset(records, nil, defaultProfile(t), correlator.AsOf{}), rules.All()).Allocations[0].Verdict
+			v := verdictOn(t, strings.Replace(c.told, "WITNESS", line, 1))
 			switch blamed := len(v.Faults) > 0 && v.Faults[0].Layer == c.blamed; {
 			case line == c.other && !blamed:
 				t.Errorf("%s, without the witness: %s: %s", c.name, v.Outcome, v.Explanation)
