@@ -11,7 +11,7 @@ import (
 // dial he does not know.
 func ofOwnLoopback(ev correlator.Evidence) correlator.Evidence {
 	i := slices.IndexFunc(ev.Records, func(e *correlator.Event) bool {
-		return e.Party() != "" && (strings.Contains(e.Text, "not localhost") || strings.Contains(e.Text, "not 127.0.0.1"))
+		return e.Party() != "" && strings.Contains(e.Text, "not localhost")
 	})
 	if i < 0 {
 		return ev
