@@ -20,7 +20,7 @@ func ofItsAccount(c *correlator.Case, ev correlator.Evidence) correlator.Evidenc
 	}
 	var change *correlator.Event
 	c.EachEvent(semconv.EventDeploy, ev.Onset-int64(changed), ev.Onset, func(e *correlator.Event) {
-		if component := strings.ToLower(e.Attr(semconv.Component)); component == m[1] || len(component) >= longName && strings.HasPrefix(m[1], component) {
+		if component := strings.ToLower(e.Attr(semconv.Component)); component == m[1] || component != "" && strings.HasSuffix(m[1], "-"+component) || len(component) >= longName && strings.HasPrefix(m[1], component) {
 			change = e
 		}
 	})
