@@ -137,13 +137,10 @@ func answeredInTime(c *correlator.Case, t *correlator.Trouble, given *correlator
 // tooLate are the words of a caller whose own time was over.
 var tooLate = []string{"deadline", "timeout", "timed out", "time-out", "hung up", "context canceled"}
 
-// dialFailed are the words of a caller that did not hang up: nobody took its call, or it was ended for him.
-var dialFailed = []string{"connection refused", "connection reset", "no route to host", "no such host"}
-
 func hungUpEarly(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Itself, Certain: false}
 	for _, k := range callsOf(c, t) {
-		if k.caller == nil || k.proxy != nil || k.caller.HTTP.Status != 0 || holds(k.caller.Text, dialFailed) {
+		if k.caller == nil || k.proxy != nil || k.caller.HTTP.Status != 0 || holds(k.caller.Text, overAtOnce) {
 			continue
 		}
 		// The called was done later, or a proxy saw the caller go after a time in which nobody answers.
