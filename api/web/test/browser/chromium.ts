@@ -52,12 +52,36 @@ export async function look(
   const page = await context.newPage();
   if (!o.ownClock) await page.clock.setFixedTime(new Date(now));
   page.setDefaultTimeout(patience);
+  loadAgain(page);
   const complaints: string[] = [];
   page.on('pageerror', (e) => complaints.push(String(e)));
   page.on('console', (m) => {
-    if (m.type() === 'error' && !/status of 4\d\d/.test(m.text())) complaints.push(m.text());
+    if (m.type() === 'error' && !/status of 4\d\d/.test(m.text()) && !m.text().includes(changed))
+      complaints.push(m.text());
   });
   return { context, page, complaints };
+}
+
+// changed is what Chromium says of every request under way when an interface of the computer comes or goes. Other tests
+// make interfaces, and containers beside these do; it says nothing of the page.
+const changed = 'net::ERR_NETWORK_CHANGED';
+
+// loadAgain has a page opened once more when the computer's network changed as it was opened.
+function loadAgain(page: Page): void {
+  let lost = false;
+  page.on('requestfailed', (r) => (lost ||= r.failure()?.errorText === changed));
+  const open = page.goto.bind(page);
+  page.goto = async (url, options) => {
+    for (let left = 5; ; left--) {
+      lost = false;
+      try {
+        const answer = await open(url, options);
+        if (!lost || left === 0) return answer;
+      } catch (e) {
+        if (!String(e).includes(changed) || left === 0) throw e;
+      }
+    }
+  };
 }
 
 // drawn waits until the lanes are painted.
