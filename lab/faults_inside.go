@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -56,7 +58,7 @@ func insideFaults() []Fault {
 // hold has the provisioner keep a fault on. Every second it is asked again: a lab that is killed asks no more,
 // and the fault ends.
 func (l *lab) hold(name string) (heal func() error, err error) {
-	client := &http.Client{Timeout: 15 * time.Second}
+	client := &http.Client{Timeout: 25 * time.Second}
 	ask := func(ctx context.Context, method, query string) error {
 		r, err := http.NewRequestWithContext(ctx, method, "http://"+l.config.ProvisionerFaults+"/faults/"+name+query, nil)
 		if err != nil {
@@ -68,7 +70,8 @@ func (l *lab) hold(name string) (heal func() error, err error) {
 		}
 		defer answer.Body.Close()
 		if answer.StatusCode != http.StatusNoContent {
-			return fmt.Errorf("ask the provisioner for %s: %s", name, answer.Status)
+			said, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+			return fmt.Errorf("ask the provisioner for %s: %s: %s", name, answer.Status, bytes.TrimSpace(said))
 		}
 		return nil
 	}

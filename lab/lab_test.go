@@ -142,7 +142,7 @@ func TestProvisionerRestartsMidRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop()
-	all := s.records(t)
+	all := firsts(t, s.records(t))
 	checkMoves(t, all)
 	launched := map[string]string{}
 	for _, r := range all {

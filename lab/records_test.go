@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/faultline-io/faultline/internal/record"
@@ -14,6 +15,29 @@ func get(r *record.Record, key string) string {
 	}
 	v, _ := r.Resource.Get(key)
 	return v
+}
+
+// firsts are the records without what was sent again: the journal arrives at least once, and a provisioner that was
+// stopped while its last batch was on its way sends it again when it is back. What has the event_id of an earlier
+// record says the same as that one.
+func firsts(t *testing.T, all []*record.Record) []*record.Record {
+	t.Helper()
+	first := map[string]*record.Record{}
+	return slices.DeleteFunc(slices.Clone(all), func(r *record.Record) bool {
+		id := get(r, semconv.EventIDKey)
+		if id == "" || r.Signal != record.Log {
+			return false
+		}
+		other, again := first[id]
+		if !again {
+			first[id] = r
+			return false
+		}
+		if r.Name != other.Name || r.Time != other.Time || r.Body != other.Body || !slices.Equal(r.Attrs, other.Attrs) {
+			t.Errorf("event %s says %s %v and %s %v", id, other.Name, other.Attrs, r.Name, r.Attrs)
+		}
+		return true
+	})
 }
 
 // path is the allocation's states in order of time.
@@ -115,5 +139,16 @@ func checkTraces(t *testing.T, all []*record.Record) {
 	}
 	if orphans > 0 {
 		t.Errorf("%d spans have no parent", orphans)
+	}
+}
+
+// What arrives twice counts once, and what says something else under the same id is a fault.
+func TestFirsts(t *testing.T) {
+	state := func(id, to string) *record.Record {
+		return &record.Record{Signal: record.Log, Name: semconv.EventAllocationState, Attrs: record.Attrs{{Key: semconv.EventIDKey, Value: id}, {Key: semconv.To, Value: to}}}
+	}
+	all := []*record.Record{state("e-1", "requested"), {Signal: record.Log, Body: "said twice"}, {Signal: record.Log, Body: "said twice"}, state("e-1", "requested"), state("e-2", "released")}
+	if got := firsts(t, all); len(got) != 4 || got[3] != all[4] || len(all) != 5 || all[3] == nil {
+		t.Errorf("%d of %d records are left", len(got), len(all))
 	}
 }

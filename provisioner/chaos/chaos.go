@@ -30,6 +30,10 @@ const (
 // longest is for how long a switch can be held at once.
 const longest = 30 * time.Second
 
+// patience is how long the connections are asked for. A transaction that holds one and waits for another gives up
+// only after its own wait (Config.PoolWait, seven seconds).
+const patience = 20 * time.Second
+
 // Switches are what is wrong at the moment. Safe for use by several goroutines.
 type Switches struct {
 	exhaustPool func(context.Context) (release func(), err error)
@@ -178,12 +182,12 @@ func (s *Switches) Handler() http.Handler {
 func (s *Switches) set(name string, held time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.until[name] = time.Now().Add(held)
 	if name == Pool {
 		if err := s.pool(held); err != nil {
 			return err
 		}
 	}
+	s.until[name] = time.Now().Add(held) // from when it is on: to take every connection can last longer than that
 	close(s.changed)
 	s.changed = make(chan struct{})
 	return nil
@@ -193,7 +197,7 @@ func (s *Switches) set(name string, held time.Duration) error {
 func (s *Switches) pool(held time.Duration) error {
 	switch {
 	case held > 0 && s.release == nil:
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		release, err := s.exhaustPool(ctx)
 		if err != nil {

@@ -38,6 +38,7 @@ const (
 	rowsAtOnce = 512
 	lease      = 5 * time.Second
 	longWait   = 5 * time.Second
+	toForget   = 2 * time.Second // what noting that a batch arrived may take a process that is stopping
 )
 
 // New makes a shipper. c says how long rows may wait to be sent together, and how many may wait in all.
@@ -108,8 +109,15 @@ func (s *Shipper) round(ctx context.Context) (rows int, err error) {
 		s.down = false
 		s.log.Info("telemetry receiver is back, the journal is shipped")
 	}
-	err = s.store.Update(ctx, "forget journal", func(t *store.Tx) error { return t.ForgetJournal(waiting) })
-	return len(waiting), err
+	return len(waiting), s.forget(ctx, waiting)
+}
+
+// forget notes that rows have arrived, also when ctx ended while they were on their way: a process that is stopped
+// in order sends nothing twice; only one that is killed here does.
+func (s *Shipper) forget(ctx context.Context, rows []store.JournalRow) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), toForget)
+	defer cancel()
+	return s.store.Update(ctx, "forget journal", func(t *store.Tx) error { return t.ForgetJournal(rows) })
 }
 
 // lead takes the lease, or keeps it for longer when half of it is over.

@@ -146,20 +146,21 @@ func TestWhatWasCommittedIsTold(t *testing.T) {
 	})
 }
 
-// A batch whose arrival was not noted is sent again, with the same names.
+// A batch whose arrival was not noted, because the process was killed in between, is sent again with the same names.
 func TestSentAgainUnderTheSameNames(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, target string) {
 		s := open(t, target)
 		create(t, s, "a-1")
 		r := &receiver{}
-		ctx, cancel := context.WithCancel(t.Context())
-		if err := journal.New(s, stopping{r, cancel}, config(), discard()).Drain(ctx); err == nil {
+		killed := then{r, func() { _ = s.Close() }}
+		if err := journal.New(s, killed, config(), discard()).Drain(t.Context()); err == nil {
 			t.Fatal("forgotten by a process that was gone")
 		}
-		if s.Shared() { // until the lease of the one that is gone is over
+		again := open(t, target)
+		if again.Shared() { // until the lease of the one that is gone is over
 			time.Sleep(5 * time.Second)
 		}
-		if err := journal.New(s, r, config(), discard()).Drain(t.Context()); err != nil {
+		if err := journal.New(again, r, config(), discard()).Drain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := r.arrived(); len(got) != 2 || got[0] != got[1] {
@@ -168,15 +169,31 @@ func TestSentAgainUnderTheSameNames(t *testing.T) {
 	})
 }
 
-// stopping ends its process once a batch has arrived.
-type stopping struct {
-	*receiver
-	stop context.CancelFunc
+// A process that is stopped in order while a batch is on its way notes that it arrived: nothing is sent twice.
+func TestAnOrderlyStopSendsNothingTwice(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, target string) {
+		s := open(t, target)
+		create(t, s, "a-1")
+		r := &receiver{}
+		ctx, stop := context.WithCancel(t.Context())
+		if err := journal.New(s, then{r, stop}, config(), discard()).Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.arrived(); len(got) != 1 || rows(t, s) != 0 {
+			t.Fatalf("%v arrived, %d rows are still to be sent", got, rows(t, s))
+		}
+	})
 }
 
-func (s stopping) Deliver(ctx context.Context, batches ...telemetry.EncodedBatch) error {
+// then does something once a batch has arrived.
+type then struct {
+	*receiver
+	do func()
+}
+
+func (s then) Deliver(ctx context.Context, batches ...telemetry.EncodedBatch) error {
 	err := s.receiver.Deliver(ctx, batches...)
-	s.stop()
+	s.do()
 	return err
 }
 
