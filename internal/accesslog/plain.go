@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -8,9 +9,28 @@ import (
 // methods are those of RFC 9110 that programs serve.
 var methods = [...]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
 
+// leads are words that some programs begin an access line with.
+var leads = [...]string{"access", "request", "http"}
+
+// withoutLead is a line without what stands before its method: one of leads, and named values.
+func withoutLead(line string) string {
+	for i, rest := 0, line; ; i++ {
+		word, after, ok := strings.Cut(rest, " ")
+		if !ok || i == 0 && !slices.Contains(leads[:], strings.ToLower(strings.Trim(word, "[]:"))) {
+			return line
+		}
+		if i > 0 && !strings.Contains(word, "=") {
+			return rest
+		}
+		rest = after
+	}
+}
+
 // ParsePlain reads the shortest form of an access line, as frameworks write it: method, path and status, "GET /v1/tasks 503 12ms"; a
-// protocol, an arrow and named values ("tenant=a") may stand before the status. It reads nothing else of the line.
+// protocol, an arrow and named values ("tenant=a") may stand before the status, the word "access" and named values before the method. It reads nothing
+// else of the line.
 func ParsePlain(line string) (Line, bool) {
+	line = withoutLead(line)
 	method, rest, ok := strings.Cut(strings.TrimPrefix(line, `"`), " ")
 	if !ok || !strings.HasPrefix(rest, "/") {
 		return Line{}, false
@@ -31,7 +51,7 @@ func ParsePlain(line string) (Line, bool) {
 				}
 				continue
 			}
-			if !strings.HasPrefix(word, "HTTP/") && strings.Trim(word, "->=") != "" {
+			if !strings.HasPrefix(word, "HTTP/") && word != "answered" && strings.Trim(word, "->=") != "" {
 				break
 			}
 		}

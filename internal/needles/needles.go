@@ -2,80 +2,108 @@
 package needles
 
 import (
-	"encoding/binary"
 	"slices"
 	"strings"
 )
 
-// Set is a number of words, each with its owner. Words are found by their first four bytes: hundreds of them are looked for in
-// every line that tells of a failure, and asking for one after the other costs more than all else that the judge does.
+// Word is what is looked for, and whose it is.
+type Word struct {
+	Text  string
+	Owner int
+}
+
+// Set is a number of words, each with its owner. Thousands of them are looked for in every record, and asking for one after the other costs more than all
+// else that the judge does. A text is passed over in steps of two bytes, four bytes at a time (a window); a word is known by two windows of its own, one for
+// each parity of the place at which it begins.
 type Set struct {
-	heads   [1 << 10]uint64 // a bit by hash of a head: most places of a text begin no word
+	windows [1 << 10]uint64 // a bit by hash of a window: most windows of a text are no word's
 	buckets [][]needle      // by a part of that hash
-	words   int             // in the buckets
-	short   []needle        // words that are too short to have a head
+	tiny    []Word          // words that are too short to have a window
 }
 
-// A word of one byte less than a head has a head with each byte that may follow it; of the end of a text, none follows.
-const headBytes = 4
+const (
+	windowBytes = 4
+	step        = 2
+)
 
+// needle is a word by one of its windows, which begins so many bytes behind its begin; -1: before it.
 type needle struct {
-	head  uint32
-	word  string
-	owner int
+	window uint32
+	offset int
+	Word
 }
 
-// Add puts a word in.
-func (n *Set) Add(word string, owner int) {
-	switch {
-	case len(word) >= headBytes:
-		n.add(needle{binary.LittleEndian.Uint32([]byte(word)), word, owner})
-	case len(word) == headBytes-1:
-		head := uint32(word[0]) | uint32(word[1])<<8 | uint32(word[2])<<16
-		for next := range uint32(1 << 8) {
-			n.add(needle{head | next<<24, word, owner})
-		}
-	default:
-		n.short = append(n.short, needle{word: word, owner: owner})
-	}
-}
-
-func (n *Set) add(w needle) {
-	if n.words++; n.words > len(n.buckets) {
-		n.grow()
-	}
-	n.file(w)
-	at := hashOf(w.head)
-	n.heads[at>>6] |= 1 << (at & 63)
-}
-
-// file puts a word into its bucket.
-func (n *Set) file(w needle) {
-	i := int(hashOf(w.head)) & (len(n.buckets) - 1)
-	n.buckets[i] = append(n.buckets[i], w)
-}
-
-// grow doubles the buckets: there are a power of two of them, and as many as words at least.
-func (n *Set) grow() {
-	before := n.buckets
-	n.buckets = make([][]needle, max(16, 2*len(before)))
-	for _, list := range before {
-		for _, w := range list {
-			n.file(w)
+// New makes a set. Of the windows of a word those are taken that fewest words have: what many words have, many texts have.
+func New(words []Word) *Set {
+	n, shared := &Set{}, map[uint32]int{}
+	for _, w := range words {
+		for i := 0; i+windowBytes <= len(w.Text); i++ {
+			shared[windowAt(w.Text, i)]++
 		}
 	}
+	var all []needle
+	for _, w := range words {
+		if len(w.Text) < windowBytes-1 {
+			n.tiny = append(n.tiny, w)
+			continue
+		}
+		for parity := range step {
+			all = append(all, needlesOf(w, parity, shared)...)
+		}
+	}
+	size := 16
+	for size < len(all) {
+		size *= 2
+	}
+	n.buckets = make([][]needle, size)
+	for _, w := range all {
+		at := hashOf(w.window)
+		n.windows[at>>6] |= 1 << (at & 63)
+		i := int(at) & (size - 1)
+		n.buckets[i] = append(n.buckets[i], w)
+	}
+	return n
 }
 
-// hashOf spreads heads over the bits (Knuth's multiplicative hash).
-func hashOf(head uint32) uint32 { return head * 2654435761 >> 16 }
+// needlesOf are the windows by which a word is known that begins at a place of a parity. A word that is too short for a window of its own at that parity has
+// one with each byte that may stand beside it; beside the end of a text stands none.
+func needlesOf(w Word, parity int, shared map[uint32]int) (out []needle) {
+	best := -1
+	for i := parity; i+windowBytes <= len(w.Text); i += step {
+		if best < 0 || shared[windowAt(w.Text, i)] < shared[windowAt(w.Text, best)] {
+			best = i
+		}
+	}
+	if best >= 0 {
+		return []needle{{windowAt(w.Text, best), best, w}}
+	}
+	begin := uint32(w.Text[0]) | uint32(w.Text[1])<<8 | uint32(w.Text[2])<<16
+	for beside := range uint32(1 << 8) {
+		if parity == 0 {
+			out = append(out, needle{begin | beside<<24, 0, w})
+		} else {
+			out = append(out, needle{begin<<8 | beside, -1, w})
+		}
+	}
+	return out
+}
+
+// windowAt gives four bytes of a text.
+func windowAt(text string, i int) uint32 {
+	four := text[i : i+windowBytes]
+	return uint32(four[0]) | uint32(four[1])<<8 | uint32(four[2])<<16 | uint32(four[3])<<24
+}
+
+// hashOf spreads windows over the bits (Knuth's multiplicative hash).
+func hashOf(window uint32) uint32 { return window * 2654435761 >> 16 }
 
 // Of gives a set of words that belong to nobody.
 func Of(words ...string) *Set {
-	n := &Set{}
-	for _, w := range words {
-		n.Add(w, 0)
+	list := make([]Word, len(words))
+	for i, w := range words {
+		list[i].Text = w
 	}
-	return n
+	return New(list)
 }
 
 // Least gives words sorted, without those that hold a shorter one: whatever holds them holds that.
@@ -93,34 +121,35 @@ func (n *Set) Any(text string) bool {
 	return found
 }
 
-// In calls found with the owner of every word that stands in the text and with where it begins, once for each place.
+// In calls found with the owner of every word that stands in the text and with where it begins, once for each place, in no order.
 func (n *Set) In(text string, found func(owner, at int)) {
-	if len(text) >= headBytes-1 && n.words > 0 {
-		head := uint32(text[0])<<8 | uint32(text[1])<<16 | uint32(text[2])<<24
-		for i := headBytes - 1; i < len(text); i++ {
-			head = head>>8 | uint32(text[i])<<24
-			if at := hashOf(head); n.heads[at>>6]&(1<<(at&63)) != 0 {
-				n.beginAt(text, i-headBytes+1, head, found)
-			}
-		}
-		if head >>= 8; n.heads[hashOf(head)>>6]&(1<<(hashOf(head)&63)) != 0 {
-			n.beginAt(text, len(text)-headBytes+1, head, found)
+	i := 0
+	for ; i+windowBytes <= len(text); i += step {
+		window := windowAt(text, i)
+		if at := hashOf(window); n.windows[at>>6]&(1<<(at&63)) != 0 {
+			n.around(text, i, window, found)
 		}
 	}
-	for _, w := range n.short {
-		for at := 0; at <= len(text)-len(w.word); at++ {
-			if strings.HasPrefix(text[at:], w.word) {
-				found(w.owner, at)
+	if i+windowBytes-1 == len(text) {
+		window := uint32(text[i]) | uint32(text[i+1])<<8 | uint32(text[i+2])<<16
+		if at := hashOf(window); n.windows[at>>6]&(1<<(at&63)) != 0 {
+			n.around(text, i, window, found)
+		}
+	}
+	for _, w := range n.tiny {
+		for at := 0; at <= len(text)-len(w.Text); at++ {
+			if strings.HasPrefix(text[at:], w.Text) {
+				found(w.Owner, at)
 			}
 		}
 	}
 }
 
-// beginAt calls found for the words that begin at a place of the text.
-func (n *Set) beginAt(text string, at int, head uint32, found func(owner, at int)) {
-	for _, w := range n.buckets[int(hashOf(head))&(len(n.buckets)-1)] {
-		if w.head == head && strings.HasPrefix(text[at:], w.word) {
-			found(w.owner, at)
+// around calls found for the words that have a window at a place of the text.
+func (n *Set) around(text string, i int, window uint32, found func(owner, at int)) {
+	for _, w := range n.buckets[int(hashOf(window))&(len(n.buckets)-1)] {
+		if at := i - w.offset; w.window == window && at >= 0 && at < len(text) && strings.HasPrefix(text[at:], w.Text) {
+			found(w.Owner, at)
 		}
 	}
 }
