@@ -49,6 +49,12 @@ func (c *Case) WentOnAfter(act *Event, from, to int64) (moved *Event) {
 	return moved
 }
 
+// neededHelp says whether a step that stood still, and that somebody had complained of, went on by an administrator's act: it did not make itself good, and what it
+// waited for is to be found out.
+func (c *Case) neededHelp(t *Trouble) bool {
+	return t.Kind == OverdueTrouble && c.helped(t.From, t.Cleared) != nil
+}
+
 // helped is an act by which a step that somebody had complained of went on, nil where it needed none.
 func (c *Case) helped(from, to int64) *Event {
 	for _, act := range c.Acts(from, to) {

@@ -71,13 +71,16 @@ func NewCase(id string, events []*Event, env *Env) *Case {
 	return c
 }
 
+// manyRules is for how many keys a case has room from the beginning: most rules ask at the first trouble.
+const manyRules = 64
+
 // Memo gives what read finds in the whole case under a key, which is asked only once: a rule that is asked at every trouble must not pass
 // over every record each time.
 func (c *Case) Memo(key any, read func() any) any {
 	found, known := c.memo[key]
 	if !known {
 		if c.memo == nil {
-			c.memo = map[any]any{}
+			c.memo = make(map[any]any, manyRules)
 		}
 		found = read()
 		c.memo[key] = found

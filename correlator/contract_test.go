@@ -30,7 +30,7 @@ func TestContractNamesEveryAnswer(t *testing.T) {
 	}
 	kinds := []string{"gap"} // what did not come is of no record
 	for _, name := range append(semconv.EventNames(), "something.else") {
-		kinds = append(kinds, (&Event{Record: &record.Record{Signal: record.Log, Name: name}}).kind())
+		kinds = append(kinds, (&Event{Record: &record.Record{Signal: record.Log, Name: name}, event: true}).kind())
 	}
 	kinds = append(kinds, (&Event{Record: &record.Record{Signal: record.Span}}).kind())
 	slices.Sort(kinds)

@@ -88,7 +88,7 @@ func NewDataset(records []*record.Record, links []identity.Link, p *profile.Prof
 	slices.SortFunc(read, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.Time, b.Time), strings.Compare(a.key, b.key)) })
 	side := make([]Event, len(read)) // side by side in memory: all that follows goes through them in about this order
 	for i, k := range read {
-		side[i] = Event{Record: k.Record, Key: k.key, Ref: record.Ref(k.key), derived: k.derived}
+		side[i] = Event{Record: k.Record, event: k.IsEvent(), Key: k.key, Ref: record.Ref(k.key), derived: k.derived}
 		g.Events = append(g.Events, &side[i])
 	}
 	slices.Sort(g.Doubtful)

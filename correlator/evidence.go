@@ -45,9 +45,10 @@ type Evidence struct {
 	Summary    string
 	NextCheck  string
 	SafeAction string
-	Certain    bool // false lowers the confidence: another reading exists
-	Mended     bool // it stands on who mended it alone, and says nothing of what it was
-	Beside     bool // it stands on records that were said beside the trouble, under nobody's identifiers
+	Certain    bool   // false lowers the confidence: another reading exists
+	Mended     bool   // it stands on who mended it alone, and says nothing of what it was
+	Disputed   string // the layer whose own word says the opposite, and that this layer's word accuses: nothing decides between the two
+	Beside     bool   // it stands on records that were said beside the trouble, under nobody's identifiers
 
 	beside bool // it lies beside the way of the step that failed; worked out by the judge
 }

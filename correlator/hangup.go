@@ -37,6 +37,15 @@ func (c *Case) hangups() map[string]bool {
 			}
 		}
 	}
+	if len(out) == 0 {
+		return out
+	}
+	for _, e := range c.Events { // a proxy cannot tell a connection that broke from one that was closed; the caller can
+		if e.HTTP.Status == 0 && e.Failed() && strings.Contains(e.Text, "connection reset by peer") && Onward(e.Layer, semconv.LayerIngress) {
+			delete(out, e.TraceID)
+			delete(out, e.Own(identity.Request))
+		}
+	}
 	return out
 }
 

@@ -79,7 +79,7 @@ func (j *judgement) explain(t *Trouble) {
 	}
 	switch {
 	case len(found) > 0:
-	case t.Cleared != 0 && !j.c.unheardOf(t):
+	case t.Cleared != 0 && !j.c.unheardOf(t) && !j.c.neededHelp(t):
 		j.recovered(t, d)
 		return
 	default:
@@ -148,6 +148,9 @@ func (j *judgement) byHand(t *Trouble) *Event {
 // equalStanding says whether two explanations have equal evidence for different owners: neither says
 // more, stands closer, or lies deeper in the same chain.
 func equalStanding(a, b *Evidence) bool {
+	if dispute(a, b) {
+		return true
+	}
 	return a.Layer != b.Layer && a.Weight == b.Weight && a.Beside == b.Beside && a.Directness == b.Directness && a.Certain == b.Certain &&
 		(depth(a.Layer) <= 0) == (depth(b.Layer) <= 0) && (depth(a.Layer) <= 0 || depth(a.Layer) == depth(b.Layer))
 }
@@ -201,14 +204,14 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 		}
 		return 0
 	})
-	return found, all
+	return faceToFace(found), all
 }
 
 // lastedAsLong says whether a party tells of itself what is wrong again and again while a step is late, and no more once it was done.
 func lastedAsLong(t *Trouble, ev *Evidence) bool {
 	var during []*Event
 	for _, e := range plain(ev.Records) {
-		if ev.Weight >= Telling && e.Party() == t.Owes && e.At >= t.From-int64(10*time.Minute) && e.At < t.Cleared {
+		if ev.Weight >= Telling && (e.Party() == t.Owes || t.Owes == "" && ev.Directness == Itself && e.Party() == semconv.LayerWorkflow) && e.At >= t.From-int64(10*time.Minute) && e.At < t.Cleared {
 			return true // who owed it says what keeps him
 		}
 		switch {

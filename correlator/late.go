@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -50,13 +51,34 @@ func (c *Case) publishedLate(o *Run) *Trouble {
 	}
 }
 
+// spentOf finds how long somebody tells that something has taken, and how long it may: "provisioning for 30m0s, budget 20m0s".
+var spentOf = regexp.MustCompile(`\b(requested|reserved|provisioning|releasing|deploying|canceling) for ((?:\d+[hms])+),? (?:its )?budget (?:of |is )?((?:\d+[hms])+)\b`)
+
+// budgetOf is how long a state may last, in nanoseconds: the profile's word, or a shorter one of the platform itself that tells it is over.
+func (c *Case) budgetOf(s Change, until int64) int64 {
+	budget := int64(c.Profile.Budgets().States[s.To])
+	c.lookup(indexKey{what: failing}).each(s.At, until, func(e *Event) {
+		if e.Layer != semconv.LayerAPI || e.IsEvent() || e.Severity < severityWarn || e.Own(identity.Allocation) != c.ID || !strings.Contains(e.Text, "budget") {
+			return
+		}
+		if m := spentOf.FindStringSubmatch(e.Text); m != nil && m[1] == s.To {
+			spent, err := time.ParseDuration(m[2])
+			may, wrong := time.ParseDuration(m[3])
+			if err == nil && wrong == nil && spent > may && may > 0 && int64(may) < budget {
+				budget = int64(may)
+			}
+		}
+	})
+	return budget
+}
+
 // movedLate is a state that lasted much longer than it may and was left in the end, nil where it was not.
 func (c *Case) movedLate(i int) *Trouble {
 	if i+1 >= len(c.Lifecycle.States) {
 		return nil
 	}
 	s, next := c.Lifecycle.States[i], c.Lifecycle.States[i+1]
-	budget := int64(c.Profile.Budgets().States[s.To])
+	budget := c.budgetOf(s, next.At)
 	if t := c.gaveUpWaiting(s, next, budget); t != nil {
 		return t
 	}
@@ -111,10 +133,15 @@ func (c *Case) gaveUpWaiting(s, next Change, budget int64) *Trouble {
 func (c *Case) waitsForPeople(from, to int64) bool {
 	waits := false
 	c.EachEvent(semconv.EventWorkflowState, from, to, func(e *Event) {
-		waits = waits || e.Allocation == c.ID && e.To() == semconv.Waiting && holdsAny(strings.ToLower(e.Attr(semconv.WaitingOn)), "approv", "human", "manual", "person", "operator_decision", "schedule", "window", "calendar")
+		waits = waits || e.Allocation == c.ID && onPeople(e)
 		waits = waits || e.Allocation == c.ID && e.To() == semconv.Waiting && strings.Contains(strings.ToLower(e.Attr(semconv.WaitingOn)), "timer") && c.orderedFor(from)
 	})
 	return waits
+}
+
+// onPeople says whether a workflow tells that it waits for what people do, or for a time of theirs.
+func onPeople(e *Event) bool {
+	return e.To() == semconv.Waiting && holdsAny(strings.ToLower(e.Attr(semconv.WaitingOn)), "approv", "human", "manual", "person", "operator_decision", "schedule", "window", "calendar")
 }
 
 // orderedFor says whether an allocation was ordered for a later time than that at which it was, by the reason that goes with the order or with its state.
@@ -249,7 +276,7 @@ func (c *Case) keptFrom(from, to, budget int64) []*Event {
 	for _, e := range c.Events {
 		switch {
 		case e.At < from || e.At > to || e.IsEvent() || e.Allocation != c.ID:
-		case e.Severity >= severityError && (e.Party() == semconv.LayerWorkflow || e.Layer == semconv.LayerAPI) && saysLate.MatchString(e.Text), e.Severity >= severityWarn && e.Layer == semconv.LayerAPI && saysIdle.MatchString(e.Text):
+		case e.Severity >= severityError && (e.Party() == semconv.LayerWorkflow || e.Layer == semconv.LayerAPI) && saysLate.MatchString(e.Text), e.Severity >= severityWarn && e.Layer == semconv.LayerAPI && (saysIdle.MatchString(e.Text) || spentOf.MatchString(e.Text)):
 			late = true
 			told = append(told, e)
 		case e.Party() == semconv.LayerWorkflow && !e.fails && waitsForLock.MatchString(e.Text):
@@ -288,7 +315,7 @@ var waitsForLock = regexp.MustCompile(`\b(?:could not acquire|failed to acquire|
 var saysIdle = regexp.MustCompile(`\b(?:since|for) \d+(?:h|m)\S*,? (?:and )?no (?:workflow|task|worker)\b`)
 
 // saysLate find that whoever moves an allocation, or answers for it, calls a step late.
-var saysLate = regexp.MustCompile(`\boverdue\b|\bmakes no progress\b|\bno progress for\b|\bbudget of \S+ (?:is )?(?:spent|used up|exceeded|over)\b`)
+var saysLate = regexp.MustCompile(`\boverdue\b|\bmakes no progress\b|\bno progress for\b|\bbudget of \S+ (?:is )?(?:spent|used up|exceeded|over)\b|\bdeadline (?:of )?\d\S* (?:is )?(?:exceeded|missed|over)\b`)
 
 // keptByTwo is how many times as long as it may a step must have taken until one complaint of each of two parties is a reason.
 const keptByTwo = 3

@@ -131,13 +131,22 @@ func (c *Case) Obligations() []*Obligation {
 		out = c.owesEnd(out, j)
 	}
 	entered := c.Lifecycle.States[len(c.Lifecycle.States)-1].Event
+	if n := len(c.Lifecycle.Workflows); n > 0 && onPeople(c.Lifecycle.Workflows[n-1].Last().Event) {
+		return out // slow as they may be, it is so as planned
+	}
 	owes, obligation := c.owesNext()
 	o := &Obligation{Step: stepOf(stepState, state), Owes: owes, Since: since, Cites: distinct(obligation, entered)}
 	if owe(o, b.States[state]); o.Deadline != 0 {
 		o.What = fmt.Sprintf("%s for longer than %s", state, o.Budget())
+		if obligation != nil {
+			o.Deadline = max(o.Deadline, obligation.At+ownTime) // who gets it late is not late by that
+		}
 	}
 	return out
 }
+
+// ownTime is what whoever is handed the next move has for it, however late he is handed it: long beside a handoff, and short beside any budget.
+const ownTime = int64(10 * time.Second)
 
 // askedAndNotBegun is the user's last wish for an end, on record since a state was entered, after which nothing moved: no state, no outbox record, no
 // workflow, no job and no task. Nil where there is none.

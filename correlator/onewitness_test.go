@@ -24,6 +24,20 @@ WITNESS
 			"10:01:00 api info | GET /v1/nodes 200",
 			"10:01:00.1 api info allocation_id=a-1 request_id=rq-1 | POST /v1/allocations/a-1/release request_id=rq-1 status=202 dur=39ms", "api",
 		},
+		// Data that a machine cannot read are its tenant's, unless the API tells that he sent none.
+		{
+			"user data that nobody sent", `
+WITNESS
+10:00:01 provisioner workflow.state allocation_id=a-1 workflow_id=wf-1 operation=provision to=running
+10:00:01.5 provisioner allocation.state allocation_id=a-1 from=requested to=provisioning
+10:01:01 cloud-init warn allocation_id=a-1 layer=node | Failed loading yaml blob. Invalid format at line 6 column 1
+10:10:01 provisioner workflow.state allocation_id=a-1 workflow_id=wf-1 operation=provision to=failed
+10:10:02 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed reason=error
+10:12:00 provisioner heartbeat component=provisioner
+`,
+			"10:00:00 api info allocation_id=a-1 | POST /v1/allocations 201 ssh_keys=2 user_data=request",
+			"10:00:00 api info allocation_id=a-1 | POST /v1/allocations 201 ssh_keys=2 user_data=none", "client",
+		},
 		// A certificate for another name is nobody's wrong certificate where who watches the dialled name sees it with its own: somebody else answered.
 		{
 			"a certificate shown by somebody else", `
@@ -44,7 +58,7 @@ WITNESS
 			switch blamed := len(v.Faults) > 0 && v.Faults[0].Layer == c.blamed; {
 			case line == c.other && !blamed:
 				t.Errorf("%s, without the witness: %s: %s", c.name, v.Outcome, v.Explanation)
-			case line == c.witness && v.Outcome != correlator.Undetermined:
+			case line == c.witness && v.Outcome == correlator.Attributed:
 				t.Errorf("%s, with the witness: %s: %s", c.name, v.Outcome, v.Explanation)
 			}
 		}

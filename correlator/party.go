@@ -50,7 +50,10 @@ var subjectWords = regexp.MustCompile(
 // partyOf works out a record's party. Of most records it is their layer.
 func partyOf(e *Event, p *profile.Profile) string {
 	first, _, _ := strings.Cut(e.Service, "-")
-	if e.Layer != "" && !watchers[strings.ToLower(first)] || e.IsEvent() && isLifecycle(e.Name) {
+	if e.Layer != "" && !watchers[strings.ToLower(first)] && !strings.HasPrefix(e.Text, "systemd[") || e.IsEvent() && isLifecycle(e.Name) {
+		if e.Layer != "" && !e.IsEvent() && strings.Contains(e.Text, "crashloopbackoff") {
+			return retold(p, e)
+		}
 		return e.Layer
 	}
 	if name := subject(p, e); name != "" {
@@ -65,6 +68,21 @@ func partyOf(e *Event, p *profile.Profile) string {
 		return e.Layer
 	}
 	return LayerOfName(p, e.Service)
+}
+
+// retold is whom somebody speaks of who repeats a watcher's word for a container that does not stay up: nobody can say that of himself. It is
+// the speaker's layer where he names no component, and "" where he names one that nobody knows.
+func retold(p *profile.Profile, e *Event) string {
+	m := subjectWords.FindStringSubmatch(e.Text)
+	if m == nil {
+		return e.Layer
+	}
+	for _, name := range m[1:] {
+		if name != "" {
+			return LayerOfName(p, name)
+		}
+	}
+	return e.Layer
 }
 
 // crashes says whether a watcher tells that a container does not stay up: that is the container's matter, and not the watcher's.

@@ -16,6 +16,7 @@ import (
 const (
 	persistsTimes, persistsFor       = 3, int64(time.Minute)
 	persistsAtWork, persistsAtWorkMs = 5, int64(2 * time.Minute)
+	persistsRefused                  = int64(10 * time.Minute) // though it succeeded in the end
 )
 
 // persistentTroubles finds what keeps failing for an allocation, with nothing that succeeded since: a user's request
@@ -48,7 +49,8 @@ func persistentTroubles(c *Case) []*Trouble {
 			times, lasts = persistsAtWork, persistsAtWorkMs
 		}
 		served := c.servedAfter(last)
-		if len(failed) < times || last.At-first.At < lasts || served != nil && (state != semconv.Active || first.Layer == semconv.LayerWorkflow) {
+		refused := len(failed) >= persistsTimes && last.At-first.At >= persistsRefused && refusedForWho(last)
+		if !refused && (len(failed) < times || last.At-first.At < lasts || served != nil && (state != semconv.Active || first.Layer == semconv.LayerWorkflow)) {
 			continue
 		}
 		if state == semconv.Released || state == semconv.Canceled {
@@ -71,6 +73,14 @@ func persistentTroubles(c *Case) []*Trouble {
 	}
 	return out
 }
+
+// refusedForWho says whether a caller was refused for who it is: a retry is for what passes by itself, and that does not.
+func refusedForWho(e *Event) bool {
+	return e.HTTP.Status == 401 || e.HTTP.Status == 403 || notAllowed.Any(e.Text)
+}
+
+// notAllowed are the words of a refusal for who asks (gRPC, HTTP, Kubernetes).
+var notAllowed = needles.Of("unauthenticated", "permission_denied", "permissiondenied", "permission denied", "401 unauthorized", "403 forbidden", "failed to check permissions", "invalid_token")
 
 // watching are the words of somebody who only tells that an allocation does not move.
 var watching = needles.Of("alarm", "stuck", "no progress", "not making progress", "still in ", "no workflow started")

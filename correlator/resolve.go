@@ -1,9 +1,12 @@
 package correlator
 
 import (
+	"regexp"
 	"time"
+	"unicode/utf8"
 
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/localized"
 	"github.com/faultline-io/faultline/internal/profile"
 	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -11,7 +14,7 @@ import (
 
 // NewEvent is an event of a record, of which nothing is worked out yet but its keys. key is the record's.
 func NewEvent(r *record.Record, key string, p *profile.Profile) *Event {
-	e := &Event{Record: r, Key: key, Ref: record.Ref(key)}
+	e := &Event{Record: r, event: r.IsEvent(), Key: key, Ref: record.Ref(key)}
 	e.Keys = p.Keys(r)
 	return e
 }
@@ -22,7 +25,7 @@ func NewUnresolvedEvent(r *record.Record, key string, p *profile.Profile) *Event
 	ref := record.Ref(r.Key()) // of what was said: before a profile reads another severity in it
 	r.Severity = p.Severity(r.Service, r.Body, r.Severity)
 	e := &Event{
-		Record: r, Key: key, Ref: ref, At: r.Time, HTTP: exchangeOf(r), Layer: p.Layer(r.Service, r.Scope, r.Attr),
+		Record: r, event: r.IsEvent(), Key: key, Ref: ref, At: r.Time, HTTP: exchangeOf(r), Layer: firstOf(p.Layer(r.Service, r.Scope, r.Attr), layerByEvent(r)),
 	}
 	e.failed = e.saysFailed()
 	return e
@@ -39,15 +42,63 @@ func (e *Event) Resolve(x *identity.Index, p *profile.Profile, now int64) {
 
 // read works out what the record says by itself: its layer, its words.
 func (e *Event) read(p *profile.Profile) {
-	e.Layer = p.Layer(e.Service, e.Scope, e.Record.Attr)
+	e.Layer = firstOf(p.Layer(e.Service, e.Scope, e.Record.Attr), layerByEvent(e.Record))
 	if e.Is(semconv.EventHeartbeat) {
 		e.beats = p.Layer(e.Attr(semconv.Component), "", func(string) string { return "" })
 	}
 	e.Text = textOf(e.Record)
 	e.Severity = p.Severity(e.Service, e.Body, e.Severity)
+	e.translate()
 	e.HTTP = exchangeOf(e.Record)
 	e.failed = e.saysFailed()
 	e.ends = saysEnd(e)
+}
+
+// layerByEvent is whose event a record is where neither its emitter nor the catalog says it: only a workflow engine tells of a workflow's states, and only
+// who publishes tells that something was published or was not.
+func layerByEvent(r *record.Record) string {
+	if !r.IsEvent() {
+		return callerByLine(r)
+	}
+	switch to, _ := r.Attrs.Get(semconv.To); {
+	case r.Name == semconv.EventWorkflowState:
+		return semconv.LayerWorkflow
+	case r.Name == semconv.EventOutbox && to != semconv.Pending:
+		return semconv.LayerOutbox
+	}
+	return ""
+}
+
+// askedInVain finds that somebody tells what he asked the platform for and how he was answered, in the form of a caller: "release al-7: 401 Unauthorized".
+var askedInVain = regexp.MustCompile(`^(?:(?:GET|POST|PUT|PATCH|DELETE) /\S+|[a-z]+ [\w-]+): [45]\d\d [A-Z]`)
+
+// callerByLine is the client where a program of which nobody says whose it is tells of a call of its own that the platform refused.
+func callerByLine(r *record.Record) string {
+	if r.Signal == record.Log && r.Severity >= severityWarn && askedInVain.MatchString(r.Body) {
+		return semconv.LayerClient
+	}
+	return ""
+}
+
+// translate adds to the words of a record what they mean, where they are a message in another language than English, or a code that stands for one.
+func (e *Event) translate() {
+	if e.Severity < severityWarn && isASCII(e.Text) {
+		return
+	}
+	for _, means := range [...]string{localized.English(e.Text), bySQLState(e.Text)} {
+		if means != "" {
+			e.Text += "\n" + means
+		}
+	}
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // ResolveAgain works out anew whose the event is, and with it its place in time, and says whether either is another now:

@@ -57,3 +57,26 @@ func depth(layer string) int {
 		semconv.LayerWorkflow, semconv.LayerProvider, semconv.LayerNodeAgent, semconv.LayerNode,
 	}, layer)
 }
+
+// dispute says whether of two explanations each is one party's own word against the other party.
+func dispute(a, b *Evidence) bool {
+	return a.Disputed != "" && a.Disputed == b.Layer && b.Disputed == a.Layer
+}
+
+// faceToFace puts, where the best explanation, or another of its layer that says as much, is one party's word against another, that other one's word next: what
+// else speaks for the first is not what stands against it.
+func faceToFace(found []Evidence) []Evidence {
+	for i := range found {
+		if found[i].Layer != found[0].Layer || found[i].Weight < found[0].Weight {
+			continue
+		}
+		for j := range found {
+			if dispute(&found[i], &found[j]) {
+				rest := slices.Clone(found)
+				rest = slices.Delete(slices.Delete(rest, max(i, j), max(i, j)+1), min(i, j), min(i, j)+1)
+				return append([]Evidence{found[i], found[j]}, rest...)
+			}
+		}
+	}
+	return found
+}

@@ -62,7 +62,7 @@ func Count(answers []Answer) Score {
 		s.Grades[a.Grade]++
 		for _, f := range a.Verdict.Faults {
 			s.Claims[f.Confidence]++
-			if a.Expected.owns(f.Layer) {
+			if a.Expected.owns(f.Layer) || a.Expected.Outcome == correlator.Contested && a.Grade == Right {
 				s.Kept[f.Confidence]++
 			}
 		}

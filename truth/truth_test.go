@@ -70,6 +70,8 @@ func TestGrade(t *testing.T) {
 	node.Accept = []string{correlator.Contested}
 	f(truth.Right, node, correlator.Contested, "node", "db")
 	f(truth.Wrong, node, correlator.Contested, "api", "db")
+	f(truth.Right, truth.Expected{Outcome: correlator.Contested}, correlator.Contested, "node", "network")
+	f(truth.Wrong, truth.Expected{Outcome: correlator.Contested}, correlator.Attributed, "node")
 	healthy := truth.Expected{Outcome: correlator.None}
 	f(truth.Right, healthy, correlator.None)
 	f(truth.Alarm, healthy, correlator.Attributed, "node")

@@ -115,7 +115,7 @@ func TestLiveStore(t *testing.T) {
 		ch.WithParameters(ch.Parameters{"since": time.Now().UTC().Add(-10 * time.Second).Format("2006-01-02 15:04:05.000000000"), "key": "", "most": "20000"}))
 	query, err := os.ReadFile("../clickhouse/sql/arrivals.sql")
 	must(t, err)
-	rows, err := conn.Query(ctx, string(query))
+	rows, err := conn.Query(ctx, strings.Replace(string(query), `{{template "record_columns"}}`, "*", 1)) // which columns it reads is no matter for the rows
 	must(t, err)
 	got := 0
 	for rows.Next() {

@@ -101,7 +101,7 @@ var beforeSystem = []string{"ipxe", "pxe-e", "pxe boot", "no more network device
 func silentSince(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
 	var change, told *correlator.Event
 	c.EachEvent(semconv.EventDeploy, t.From-int64(changed), t.From, func(e *correlator.Event) {
-		if l := correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)); l == semconv.LayerNodeAgent || l == semconv.LayerNode {
+		if l := layerOfName(c, e.Attr(semconv.Component)); l == semconv.LayerNodeAgent || l == semconv.LayerNode {
 			change = e
 		}
 	})

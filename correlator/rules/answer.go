@@ -75,11 +75,11 @@ func gatherCalls(c *correlator.Case, t *correlator.Trouble) []*call {
 				by[id] = k
 			}
 		}
-		k.failed = k.failed || correlator.Onward(semconv.LayerIngress, e.Layer)
+		k.failed = k.failed || correlator.Onward(semconv.LayerIngress, e.Layer) && e.Layer != semconv.LayerNodeAgent // an agent asks
 		switch {
 		case e.Layer == semconv.LayerIngress && leftBy(e):
 			k.left = e
-		case e.Layer == semconv.LayerIngress && e.HTTP.Status >= 500:
+		case e.Layer == semconv.LayerIngress && (e.HTTP.Status >= 500 || e.HTTP.Status == 0 && flagged(e.HTTP, "UT")): // an error line has no status
 			k.proxy = e
 		case e.Signal == record.Span && (e.SpanKind == "client" || e.Layer == semconv.LayerClient), e.TraceID == "" && e.Layer == semconv.LayerClient:
 			if k.caller == nil || e.At < k.caller.At {
@@ -135,12 +135,18 @@ func answeredInTime(c *correlator.Case, t *correlator.Trouble, given *correlator
 }
 
 // tooLate are the words of a caller whose own time was over.
-var tooLate = []string{"deadline", "timeout", "timed out", "time-out", "hung up", "context canceled"}
+var tooLate = []string{"deadline", "timeout", "timed out", "time-out", "hung up", "context canceled", "gave up after"}
+
+// endedByPeer are the words of a caller whose connection the other end broke: he did not hang up.
+var endedByPeer = []string{"connection reset by peer", "econnreset"}
+
+// addresses finds what was asked for, in which a time-out may stand that is the called's.
+var addresses = regexp.MustCompile(`https?://[^\s"]+`)
 
 func hungUpEarly(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Itself, Certain: false}
 	for _, k := range callsOf(c, t) {
-		if k.caller == nil || k.proxy != nil || k.caller.HTTP.Status != 0 || holds(k.caller.Text, overAtOnce) {
+		if k.caller == nil || k.proxy != nil || k.caller.HTTP.Status != 0 || holds(k.caller.Text, overAtOnce) || holds(k.caller.Text, endedByPeer) {
 			continue
 		}
 		// The called was done later, or a proxy saw the caller go after a time in which nobody answers.
@@ -156,7 +162,7 @@ func hungUpEarly(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 			continue
 		}
 		code := strings.ToLower(k.caller.Attr(semconv.RPCGRPCStatus))
-		if code != "4" && code != "deadline_exceeded" && code != "1" && !holds(k.caller.Text, tooLate) {
+		if code != "4" && code != "deadline_exceeded" && code != "1" && !holds(addresses.ReplaceAllString(k.caller.Text, ""), tooLate) {
 			continue
 		}
 		ev.Layer = k.caller.Layer

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/needles"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -138,6 +139,9 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			NextCheck: "the caller's proxy settings, and what that proxy allows", SafeAction: "except the platform's host from the proxy; nothing reached it",
 		}}
 	}
+	if own := deniedByProxy(c, ev.Records); own != nil {
+		return []correlator.Evidence{*own}
+	}
 	best := witness(ev.Records)
 	for _, e := range ev.Records {
 		if e.Layer == semconv.LayerAPIAuth && e.Body != "" {
@@ -213,6 +217,11 @@ func refusal(e *correlator.Event) bool {
 	return r.refusal
 }
 
+var (
+	refusedByProtocol = needles.Of("401 client error", "403 client error", "401 unauthorized", "unauthorized: 401", "403 forbidden", "forbidden: 403", "status 401 received", "status 403 received", "status code 401", "status code 403", "status code: 401", "status code: 403", "code: 401. errors:", "code: 403. errors:", "answered 401", "answered 403")
+	refusedByWord     = needles.Of("permissiondenied", "unauthenticated", "permission denied", "access denied", "forbidden", "unauthorized", "not authorized", "decision=deny", "denied by policy")
+)
+
 func isRefusal(e *correlator.Event) bool {
 	if e.HTTP.Status == 401 || e.HTTP.Status == 403 {
 		return true
@@ -225,7 +234,7 @@ func isRefusal(e *correlator.Event) bool {
 		return true
 	}
 	// The protocol's own words, whoever passes them on; a wrapper that merely mentions a number says less.
-	if holds(e.Text, []string{"401 client error", "403 client error", "401 unauthorized", "unauthorized: 401", "403 forbidden", "forbidden: 403", "status 401 received", "status 403 received", "status code 401", "status code 403", "status code: 401", "status code: 403", "code: 401. errors:", "code: 403. errors:"}) {
+	if refusedByProtocol.Any(e.Text) {
 		return true
 	}
 	switch e.Layer {
@@ -233,13 +242,22 @@ func isRefusal(e *correlator.Event) bool {
 	default:
 		return false
 	}
-	if holds(e.Text, ofFiles) {
-		return false
-	}
-	for _, words := range []string{"permissiondenied", "unauthenticated", "permission denied", "access denied", "forbidden", "unauthorized", "not authorized", "decision=deny", "denied by policy"} {
-		if strings.Contains(e.Text, words) && !strings.Contains(e.Text, "failed to check permissions") {
+	return refusedByWord.Any(e.Text) && !holds(e.Text, ofFiles) && !strings.Contains(e.Text, "failed to check permissions")
+}
+
+// clientOf finds the client whose credential an authority speaks of (OAuth 2, Keycloak's events).
+var clientOf = regexp.MustCompile(`\bclient(?:_?id)?[ =:"']+([a-z0-9][\w.-]{2,})`)
+
+// ofOtherClient says whether an authority told, under nobody's identifiers, of a client by its name that no record of the step has anything to do with.
+func ofOtherClient(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	return !slices.ContainsFunc(records, func(e *correlator.Event) bool {
+		m := clientOf.FindStringSubmatch(e.Text)
+		if m == nil {
 			return true
 		}
-	}
-	return false
+		name, _, _ := strings.Cut(m[1], ".")
+		return slices.ContainsFunc(c.Events, func(own *correlator.Event) bool {
+			return c.Own(own, t) && own != e && (strings.Contains(own.Service, name) || strings.Contains(name, own.Service) && own.Service != "" || strings.Contains(own.Text, name))
+		})
+	})
 }

@@ -21,7 +21,7 @@ func bracketed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		if e.At > first.At {
 			break
 		}
-		if e.Layer == semconv.LayerClient || correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)) == semconv.LayerClient {
+		if e.Layer == semconv.LayerClient || layerOfName(c, e.Attr(semconv.Component)) == semconv.LayerClient {
 			continue // what a client rolls out is his
 		}
 		for _, undone := range rollouts[i+1:] {

@@ -264,17 +264,21 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 		if !misfits.Any(strings.ReplaceAll(e.Text, "unknown error", "")) || wrapper(e) {
 			continue
 		}
-		if !c.Own(e, t) && e.Party() != layer {
+		ofIt := strings.EqualFold(e.Attr(deployment), name) // its emitter may have another name
+		if !c.Own(e, t) && e.Party() != layer && !ofIt {
 			continue
 		}
 		image := layer == semconv.LayerNode && e.Party() == semconv.LayerNodeAgent // what a machine's image brings, too
 		image = image || strings.Contains(name, "image") && c.Own(e, t) && (e.Party() == semconv.LayerNode || e.Party() == semconv.LayerNodeAgent)
-		if layer != "" && (e.Party() == layer || image || callee(c, e) == layer || t.Owes == layer) || len(name) > 3 && strings.Contains(e.Text+" "+strings.ToLower(e.Service), name) {
+		if ofIt || layer != "" && (e.Party() == layer || image || callee(c, e) == layer || t.Owes == layer) || len(name) > 3 && strings.Contains(e.Text+" "+strings.ToLower(e.Service), name) {
 			out = append(out, e)
 		}
 	}
 	return out
 }
+
+// deployment is the attribute by which Kubernetes' records name what was rolled out.
+const deployment = "k8s.deployment.name"
 
 // ofOldVersion says whether a request was refused since its caller knew an older version of what it asks for (RFC 9110, 13.1; RFC 6585, 3): no rollout
 // makes a version of a thing.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -68,9 +69,12 @@ func byItsClock(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidenc
 		}
 	})
 	if off == nil {
-		if free := unsynchronised(c, t); free != nil {
+		if free := unsynchronised(c, t, ev.Records); free != nil {
 			ev.Weight, ev.Certain, ev.Records = correlator.Specific, false, append([]*correlator.Event{free}, ev.Records...)
-			ev.Summary = "the clock of " + free.Node + " is not synchronised, and what it signs is refused for its time" + quote(free)
+			ev.Summary = "the clock of " + cmp.Or(free.Node, free.Service) + " is not synchronised, and what it signs is refused for its time" + quote(free)
+			if free.Node == "" {
+				ev.Rule, ev.Layer = free.Layer+".clock", free.Layer
+			}
 			return ev
 		}
 		if i := slices.IndexFunc(ev.Records, saysOwnClock); i >= 0 {
@@ -82,6 +86,9 @@ func byItsClock(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidenc
 			return ev
 		}
 		ev.Weight, ev.Certain = correlator.Generic, false
+		if t.Node == "" && len(c.Lifecycle.Nodes) == 0 {
+			ev.Records = nil // no machine is heard of: it may be the clock of who signs, of who checks, or of the caller
+		}
 		return ev
 	}
 	ev.Weight, ev.Certain, ev.Directness = correlator.Specific, true, correlator.Itself
@@ -94,18 +101,41 @@ func byItsClock(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidenc
 	return ev
 }
 
-// unsynchronised is the word of the trouble's node, in the last two hours, that nothing sets its clock (chrony, ntpd, timesyncd).
-func unsynchronised(c *correlator.Case, t *correlator.Trouble) (says *correlator.Event) {
+// unsynchronised is the word of the trouble's node or, where it has none, of its client, in the last two hours, that nothing sets its clock (chrony, ntpd, timesyncd).
+func unsynchronised(c *correlator.Case, t *correlator.Trouble, refused []*correlator.Event) (says *correlator.Event) {
+	itself := func(e *correlator.Event) bool { // the very program that is refused
+		return e.Layer == semconv.LayerClient && t.Node == "" && slices.ContainsFunc(refused, func(r *correlator.Event) bool { return r.Service == e.Service && r.Layer == e.Layer })
+	}
+
 	c.Each(t.From-int64(2*time.Hour), t.At, func(e *correlator.Event) {
-		if e.Node != "" && c.Own(e, t) && !e.IsEvent() && holds(e.Text, unset) {
+		if (e.Node != "" && c.Own(e, t) || itself(e)) && !e.IsEvent() && holds(e.Text, unset) {
 			says = e
 		}
 	})
+	if says == nil && t.Node == "" {
+		says = setsNoClock(c, t)
+	}
+	return says
+}
+
+// setsNoClock is the word of the one party of the platform whose clock nothing sets, shortly before a trouble, nil where there is none, or where there are several.
+func setsNoClock(c *correlator.Case, t *correlator.Trouble) (says *correlator.Event) {
+	several := false
+	c.Each(t.From-recently, t.At, func(e *correlator.Event) {
+		if e.IsEvent() || !e.Failed() || e.Node != "" || !c.Profile.Knows(e.Layer) || e.Layer == semconv.LayerNode || !holds(e.Text, unset) {
+			return
+		}
+		several = several || says != nil && says.Layer != e.Layer
+		says = e
+	})
+	if several {
+		return nil
+	}
 	return says
 }
 
 // unset are the words of a clock that nothing sets.
-var unset = []string{"can't synchronise", "not synchronised", "not synchronized", "unsynchronised", "unsynchronized", "no selectable sources", "no server suitable for synchronization", "timed out waiting for reply from", "kernel reports time_error"}
+var unset = []string{"can't synchronise", "not synchronised", "not synchronized", "unsynchronised", "unsynchronized", "no selectable sources", "no server suitable for synchronization", "timed out waiting for reply from", "kernel reports time_error", "time sync: off", "ntp service: inactive", "leap indicator: 3"}
 
 // wrongBy finds by how much a time daemon says that a clock is wrong (chronyd).
 var wrongBy = regexp.MustCompile(`wrong by -?(\d+(?:\.\d+)?) seconds`)

@@ -53,7 +53,7 @@ func content() []correlator.Rule {
 				}
 			})
 			unreached := slices.ContainsFunc(slices.Concat(c.Failures(t), wordsOf(c, t).all()), func(e *correlator.Event) bool {
-				return e.Layer == semconv.LayerWorkflow && named(e) != nil && (named(e).Layer == semconv.LayerCert || named(e).Layer == semconv.LayerNetwork)
+				return e.Layer == semconv.LayerWorkflow && holds(e.Text, notSent) || e.Layer == semconv.LayerWorkflow && named(e) != nil && (named(e).Layer == semconv.LayerCert || named(e).Layer == semconv.LayerNetwork)
 			}) // it says itself that it did not get there: those who did were others
 			if refused || unreached || len(ev.Records) == said {
 				return nil
@@ -63,6 +63,9 @@ func content() []correlator.Rule {
 		},
 	}}
 }
+
+// notSent are the words of who could not ask at all, since he was given no token to ask with.
+var notSent = []string{"cannot fetch token", "failed to get token", "failed to fetch token", "could not get a token", "could not obtain token", "request not sent"}
 
 // lookedUp reads what the provider answered as the template was asked for, where that was no list: a refusal is a credential's matter, and that it
 // knows no such path that of a rollout of who asks, where one came before. nil where it answered neither.

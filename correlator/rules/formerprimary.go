@@ -20,6 +20,9 @@ var writes = regexp.MustCompile(`\b(?:write|insert|commit|update|upsert)\w*\b.*\
 // refind is how long callers may take to find a new primary: drivers look for it every ten seconds, names live for a minute.
 const refind = int64(2 * time.Minute)
 
+// ofRoleNames are the words of a database that could not move the name by which its primary is found (Patroni's callbacks, its labels of pods).
+var ofRoleNames = []string{"on_role_change", "callback failed", "label role=", "role label"}
+
 // heldToFormer hands over to the caller what it alone goes on saying of a database that is not the one which writes, minutes after the one that does
 // told of it, or while others write: the caller holds on to connections of before.
 func heldToFormer(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
@@ -34,8 +37,11 @@ func heldToFormer(c *correlator.Case, t *correlator.Trouble, ev correlator.Evide
 	}
 	last := met[len(met)-1]
 	var since, served *correlator.Event
+	misnamed := false
 	c.Each(ev.Onset-recently, c.Now, func(e *correlator.Event) {
 		switch {
+		case e.Layer == semconv.LayerDB && e.Failed() && holds(e.Text, ofRoleNames):
+			misnamed = true
 		case e.IsEvent() || e.Failed() || !closeTo(t, e) && !correlator.EveryReaderHas(e) && (hinted(e) == nil || !hinted(e).Info):
 		case e.Layer == semconv.LayerDB && e.At < last.At-refind && elected.Any(e.Text):
 			since = e
@@ -43,7 +49,7 @@ func heldToFormer(c *correlator.Case, t *correlator.Trouble, ev correlator.Evide
 			served = e
 		}
 	})
-	if since == nil && (served == nil || last.At-ev.Onset < refind) {
+	if misnamed || since == nil && (served == nil || last.At-ev.Onset < refind) {
 		return ev
 	}
 	ev.Rule, ev.Layer, ev.Mechanism = met[0].Layer+".former_primary", met[0].Layer, "stale"

@@ -152,9 +152,17 @@ var (
 	goesWell     = []string{"succeeded", "completed", "processed", "done", "acked"}
 )
 
+// takenByNobody says whether a text has one of unattended: "messages_ready=0 consumers=4" does not.
+func takenByNobody(text string) bool {
+	return holds(text, unattended) && holds(countOfOther.ReplaceAllString(text, "=# $1$2"), unattended)
+}
+
+// countOfOther finds a count that stands before another's name.
+var countOfOther = regexp.MustCompile(`=\d+,? (consumers|pollers)([=:])`)
+
 // unasked says whether a record tells that nobody takes from a queue.
 func unasked(e *correlator.Event) bool {
-	return holds(e.Text, unattended) || strings.Contains(e.Text, "_consumers{") && noConsumers.MatchString(e.Text)
+	return takenByNobody(e.Text) || strings.Contains(e.Text, "_consumers{") && noConsumers.MatchString(e.Text)
 }
 
 // noConsumers finds a gauge of a queue's consumers that stands at nought (RabbitMQ's and Prometheus' exporters).
@@ -181,7 +189,7 @@ func noAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		if e.IsEvent() || e.Layer == semconv.LayerClient || e.Layer == semconv.LayerNodeAgent || !on(e, themeAwaited) && (!waited(e) || outlived(c, e)) || named(e) != nil {
 			continue
 		}
-		if mayTakeLong(c, t, e) || givenUpFor(c, e) {
+		if mayTakeLong(c, t, e) || givenUpFor(c, e) || e.Layer == semconv.LayerIngress && deniesRequest(c, t, e) != nil {
 			continue
 		}
 		if l := callee(c, e); l != "" && (ev.Layer == "" || ev.Layer == l) && !spoke(c, l, e) && !pending(c, l, e) && (l != semconv.LayerAPI || !waits(c, t) && !goneQuiet(c, t)) {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,7 +57,7 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		if !c.Profile.Knows(layer) || !correlator.Onward(semconv.LayerClient, layer) || layer == semconv.LayerNodeAgent || layer == semconv.LayerNode {
 			return nil // it is not on the request's way; that a client saw a failure is the trouble, not its cause
 		}
-		if layer == semconv.LayerAPI && muteAPI(c, t, records) {
+		if layer == semconv.LayerAPI && (muteAPI(c, t, records) || !slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.HTTP.Status != 0 || !tellsOfWait.MatchString(e.Text) })) {
 			return nil
 		}
 		if layer == semconv.LayerWorkflow && !slices.ContainsFunc(records, func(e *correlator.Event) bool {
@@ -76,3 +77,6 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	return nil
 }
+
+// tellsOfWait finds that somebody tells how long an allocation has stood in a state: that is the trouble, and nobody's failure.
+var tellsOfWait = regexp.MustCompile(`\b(?:requested|reserved|provisioning|releasing|canceling|pending|queued|waiting|waits|stuck)\b.{0,24}\bfor \d+|\bafter \d+ ?(?:m|min|h)\b.{0,40}\bnot (?:begun|started|taken)\b|\bnot (?:begun|started|taken)$`)

@@ -170,7 +170,7 @@ func reached(find func(*correlator.Case, *correlator.Trouble) []correlator.Evide
 		found := find(c, t)
 		for i := range found {
 			found[i].Records = slices.DeleteFunc(found[i].Records, func(e *correlator.Event) bool {
-				return pending(c, semconv.LayerAPI, e) || mayTakeLong(c, t, e) || answeredInTime(c, t, e)
+				return pending(c, semconv.LayerAPI, e) || mayTakeLong(c, t, e) || answeredInTime(c, t, e) || e.Layer == semconv.LayerIngress && deniesRequest(c, t, e) != nil
 			})
 		}
 		found = slices.DeleteFunc(found, func(ev correlator.Evidence) bool { return len(ev.Records) == 0 })

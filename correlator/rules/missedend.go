@@ -30,7 +30,10 @@ const tellsWithin = int64(5 * time.Minute)
 // its run, by which it is still under way.
 func waitsForDone(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if t.Kind == correlator.WorkflowTrouble {
-		return waitedForDone(c, t)
+		if ev := waitedForDone(c, t); len(ev) > 0 {
+			return ev
+		}
+		return signalledToClosedRun(c, t)
 	}
 	if t.Kind != correlator.OverdueTrouble || t.Owes != semconv.LayerProvider || t.Cleared != 0 {
 		return nil
@@ -91,5 +94,36 @@ func waitedForDone(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Caller, Onset: done.At, Records: append([]*correlator.Event{waits, done}, t.Cites...),
 		Summary: "the provider told that its job is done, and the workflow waited for it until it failed",
+	}}
+}
+
+// closedRun are an engine's words to who signals a run that is over (Temporal's NotFound, Durable Task's and Step Functions' alike).
+var closedRun = []string{"workflow execution already completed", "execution already completed", "instance already completed", "workflow run is closed", "execution is not running"}
+
+// signalledToClosedRun needs a workflow that waited for a signal, by its own word, and a signal in its name that was refused meanwhile because the run that
+// it was sent to is over: the workflow's id goes on in another run, and who signals keeps the one before.
+func signalledToClosedRun(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	var waits *correlator.Event
+	c.EachEvent(semconv.EventWorkflowState, t.From, t.At-1, func(e *correlator.Event) {
+		if e.Allocation == c.ID && e.To() == semconv.Waiting {
+			waits = e
+		}
+	})
+	if waits == nil {
+		return nil
+	}
+	var refused []*correlator.Event
+	c.EachIn(semconv.LayerWorkflow, waits.At, t.At-1, func(e *correlator.Event) {
+		if !e.IsEvent() && e.Failed() && c.Own(e, t) && holds(e.Text, closedRun) {
+			refused = append(refused, e)
+		}
+	})
+	if len(refused) == 0 {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Rule: "workflow.signal_to_closed_run", Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: refused[0].At,
+		Records: append([]*correlator.Event{waits}, refused...),
+		Summary: "what the workflow waits for was signalled to a run that is over" + quote(refused[0]),
 	}}
 }

@@ -90,7 +90,7 @@ func noOffer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			return
 		}
 		for _, mac := range macAddress.FindAllString(e.Text, -1) {
-			heard = heard || macs[strings.ReplaceAll(mac, "-", ":")] && e.At <= unheard[len(unheard)-1].At+int64(time.Minute) // later it may have been mended
+			heard = heard || !tellsOfItself(e) && macs[strings.ReplaceAll(mac, "-", ":")] && e.At <= unheard[len(unheard)-1].At+int64(time.Minute) // later it may have been mended
 		}
 		if (holds(e.Text, offered) || holds(e.Text, acknowledged)) && (serves == nil || serves.At < unheard[0].At) {
 			serves = e
@@ -105,6 +105,9 @@ func noOffer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}}
 }
 
+// tellsOfItself says whether a boot ROM tells that it asks for an address, and with which of its own.
+func tellsOfItself(e *correlator.Event) bool { return strings.Contains(e.Text, "client mac addr") }
+
 // noneOf finds how many times a server of addresses was asked from each of its networks: "10.21.14.0/24: 0 discover in the last hour; 10.21.9.0/24: 14".
 var noneOf = regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}: (\d+)\b`)
 
@@ -118,7 +121,7 @@ func countedNone(c *correlator.Case, t *correlator.Trouble, unheard []*correlato
 		return yes
 	}
 	c.EachIn(semconv.LayerProvider, unheard[0].At, t.At+moment, func(e *correlator.Event) {
-		if e.IsEvent() || !strings.Contains(e.Text, "discover") || !closeTo(t, e) && !correlator.EveryReaderHas(e) && !asksNever(e) {
+		if e.IsEvent() || !strings.Contains(e.Text, "discover") && !asksNever(e) || !closeTo(t, e) && !correlator.EveryReaderHas(e) && !asksNever(e) {
 			return
 		}
 		none, some := false, false
@@ -217,7 +220,7 @@ var noneAsked = regexp.MustCompile(`\b0 discover`)
 
 // asksNever says whether a server of addresses says that it was not asked.
 func asksNever(e *correlator.Event) bool {
-	return strings.Contains(e.Text, neverAsked[0]) || strings.Contains(e.Text, neverAsked[1]) && noneAsked.MatchString(e.Text)
+	return e.Failed() && holds(e.Text, []string{"no dhcp request seen", "no dhcp request from", "no dhcp requests from"}) || strings.Contains(e.Text, neverAsked[0]) || strings.Contains(e.Text, neverAsked[1]) && noneAsked.MatchString(e.Text)
 }
 
 // notHeardOf says whether a server of addresses tells that a machine has not asked it for one.

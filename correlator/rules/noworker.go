@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -30,7 +31,7 @@ func stoppedInPlace(c *correlator.Case, t *correlator.Trouble, ev correlator.Evi
 		}
 	})
 	c.EachEvent(semconv.EventDeploy, t.From-int64(changed), t.At, func(e *correlator.Event) {
-		rolledOut = rolledOut || correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)) == semconv.LayerWorkflow
+		rolledOut = rolledOut || layerOfName(c, e.Attr(semconv.Component)) == semconv.LayerWorkflow
 	})
 	if stopped == nil || !lives || rolledOut {
 		return ev
@@ -61,4 +62,17 @@ func crashed(told *words, ev correlator.Evidence) correlator.Evidence {
 // keptFromQueue says whether a worker tells that it does not get to its queue.
 func keptFromQueue(e *correlator.Event) bool {
 	return e.Party() == semconv.LayerWorkflow && strings.Contains(e.Text, "failed to poll")
+}
+
+// noSlots finds that a worker tells that none of its slots is free (Temporal's SDK metrics, Celery, Sidekiq).
+var noSlots = regexp.MustCompile(`slots_available\S*[ =:]+0\b|\bno (?:free|available) (?:task |worker |activity )?slots?\b|\b0 (?:free|available) (?:task |worker |activity )?slots?\b`)
+
+// slotsGone is a worker's word, around a trouble's time, that none of its slots is free, nil where none tells so.
+func slotsGone(c *correlator.Case, t *correlator.Trouble) (full *correlator.Event) {
+	c.EachIn(semconv.LayerWorkflow, t.From-recently, t.At, func(e *correlator.Event) {
+		if full == nil && !e.IsEvent() && e.Failed() && strings.Contains(e.Text, "slot") && noSlots.MatchString(e.Text) {
+			full = e
+		}
+	})
+	return full
 }

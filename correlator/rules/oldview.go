@@ -34,13 +34,16 @@ var (
 	sourceOf = regexp.MustCompile(`\b(?:source|read)=([a-z0-9][a-z0-9._-]*)[ ,;].*?\b(?:as_of|asof|as of|refreshed|updated_at)[=: ]+(\d{4}-\d{2}-\d{2}t[0-9:.]+z)`)
 )
 
+// aged are the words without which a text is not looked at for the age of what somebody decides on.
+var aged = []string{" age ", " age=", " age:", "source=", "read="}
+
 func decidedOnOld(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if c.Profile.FirstFailure() {
 		return nil
 	}
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself}
 	c.Each(t.From-moment, t.At, func(e *correlator.Event) {
-		if !c.Own(e, t) && !ofRefusal(c, t, e) || !strings.Contains(e.Text, " age") && !strings.Contains(e.Text, "source=") && !strings.Contains(e.Text, "read=") || e.IsEvent() {
+		if e.IsEvent() || !on(e, themeAged) || !c.Own(e, t) && !ofRefusal(c, t, e) {
 			return
 		}
 		layer := ""

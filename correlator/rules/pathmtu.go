@@ -28,13 +28,25 @@ var probedSize = regexp.MustCompile(`(?:\bsize[= ]|\bsizes? |-s |\bpayload[= ]|\
 // probedHost finds who is probed, where ping's arguments are told in its order: "-s 1472 host: 3 transmitted".
 var probedHost = regexp.MustCompile(`^ ([a-z0-9][a-z0-9.-]*): `)
 
+// probedEnds find between whom a probe tells it was, where it names them.
+var probedEnds = regexp.MustCompile(`\b(?:source|src|from|target|dst|dest)=[a-z0-9][a-z0-9.:/-]*`)
+
 // bySize finds what became of packets of one size, where a probe tells of several in a row: "64b loss 0% 8972b(df) loss 100%".
 var bySize = regexp.MustCompile(` (\d{2,5})b(?:\(df\))? loss (\d+)%`)
+
+// bytePackets finds the same where the size stands before the packets, and how many came back: "1500-byte packets 0 of 500 back".
+var bytePackets = regexp.MustCompile(`\b(\d{2,5})-byte packets:? (\d+) of (\d+) (?:back|received|came|answered)`)
+
+// inParts are the parts of a probe's text, each of one size.
+func inParts(text string) []string {
+	text = bySize.ReplaceAllString(text, "; size=$1 loss $2%")
+	return strings.Split(bytePackets.ReplaceAllString(text, "size=$1 $3/$2 received"), ";")
+}
 
 // What a probe says of packets that all came, or of which none did.
 var (
 	cameWords = regexp.MustCompile(`\b0(?:\.0)?% (?:packet )?loss|\bloss[=: ]+0(?:\.0)?%|\bok\b|\bpass(?:es|ed)?\b`)
-	lostWords = regexp.MustCompile(`\b100% (?:packet )?loss|\bloss[=: ]+100%|\b0 received|\b0/\d+|\blost\b|message too long|frag(?:mentation)? needed`)
+	lostWords = regexp.MustCompile(`\b\d+/0 received|\b100% (?:packet )?loss|\bloss[=: ]+100%|\b0 received|\b0/\d+|\blost\b|message too long|frag(?:mentation)? needed`)
 	counted   = regexp.MustCompile(`\b(\d+)(?:/| (?:packets )?(?:sent|transmitted), )(\d+)(?: received)?\b`)
 )
 
@@ -61,7 +73,7 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 			continue
 		}
 		key := ""
-		for part := range strings.SplitSeq(bySize.ReplaceAllString(e.Text, "; size=$1 loss $2%"), ";") {
+		for _, part := range inParts(e.Text) {
 			m := probedSize.FindStringSubmatchIndex(part)
 			if m == nil {
 				continue
@@ -69,6 +81,9 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 			size, _ := strconv.Atoi(part[m[2]:m[3]])
 			if key == "" {
 				key = part[:m[0]] + " " + e.Node // of one record's parts the first names the way
+				for _, end := range probedEnds.FindAllString(e.Text, 4) {
+					key += " " + end
+				}
 				if to := probedHost.FindStringSubmatch(part[m[3]:]); to != nil {
 					key += " " + to[1]
 				}
@@ -118,7 +133,7 @@ func probes(c *correlator.Case) []*correlator.Event {
 	return c.Memo(key{}, func() any {
 		var out []*correlator.Event
 		c.Each(math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
-			if !e.IsEvent() && (e.Layer == semconv.LayerNetwork || e.Party() == semconv.LayerNetwork) && (probedSize.MatchString(e.Text) || bySize.MatchString(e.Text)) {
+			if !e.IsEvent() && (e.Layer == semconv.LayerNetwork || e.Party() == semconv.LayerNetwork) && (probedSize.MatchString(e.Text) || bySize.MatchString(e.Text) || strings.Contains(e.Text, "-byte packets") && bytePackets.MatchString(e.Text)) {
 				out = append(out, e)
 			}
 		})
@@ -142,7 +157,7 @@ func brokeOff(c *correlator.Case, t *correlator.Trouble) bool { return stoodStil
 // stoodStill is the first word of something that the step transferred and that stood still or broke off, nil where there is none.
 func stoodStill(c *correlator.Case, t *correlator.Trouble) *correlator.Event {
 	for _, e := range c.Failures(t) {
-		if !e.IsEvent() && (holds(e.Text, tooLate) || brokenOff.Any(e.Text) || strings.Contains(e.Text, "download")) {
+		if !e.IsEvent() && (holds(e.Text, tooLate) || brokenOff.Any(e.Text) || holds(e.Text, []string{"download", "headers came", "body 0 bytes"})) {
 			return e
 		}
 	}

@@ -69,7 +69,7 @@ func hangsUpFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	var others []*correlator.Event
 	sooner := false
 	compare := func(e *correlator.Event) {
-		if e.Allocation == c.ID || e.HTTP.Status < 200 || e.HTTP.Status >= 300 || operation(e) != asked {
+		if e.Allocation == c.ID && e.At <= t.At || e.HTTP.Status < 200 || e.HTTP.Status >= 300 || operation(e) != asked {
 			return
 		}
 		switch took := tookOf(e); {
@@ -263,6 +263,9 @@ func cutsOff(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	return []correlator.Evidence{ev}
 }
 
+// percentDone finds how much of something is done: "image write 58% (53.5 GiB of 92 GiB)".
+var percentDone = regexp.MustCompile(`\b\d{1,2}(?:\.\d+)?%`)
+
 // cutsTasksOff is cutsOff for tasks: the platform canceled them for their time, more than once, while whoever was at work told of progress, and nothing
 // of it failed.
 func cutsTasksOff(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
@@ -285,7 +288,7 @@ func cutsTasksOff(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		if e.Failed() {
 			return nil
 		}
-		if (underWay.Any(e.Text) || strings.Contains(e.Text, "progress ")) && e.At > over.At-recently {
+		if (underWay.Any(e.Text) || strings.Contains(e.Text, "progress ") || percentDone.MatchString(e.Text)) && e.At > over.At-recently {
 			progress[e.Own(identity.Task)] = e
 		}
 	}

@@ -113,17 +113,16 @@ func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 }
 
 func handsOutNothing(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if full := tellsFull(c, t); len(full) > 0 {
+		return hasNoRoom(t, full)
+	}
 	q := questions(c, t)
 	asked := slices.ContainsFunc(q.after, func(e *correlator.Event) bool { return !ownAnswer(e) })
 	if len(q.after) < 2 || !asked || len(asFormer(c, t, q)) > 0 {
 		return nil
 	}
 	if none := wantsNothing(c, t, q); len(none) > 0 {
-		return []correlator.Evidence{{
-			Rule: "node_agent.takes_nothing", Layer: semconv.LayerNodeAgent, Mechanism: "stuck", Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: t.From,
-			Records: append(none, t.Cites...), Summary: "the agent of " + t.Node + " asks for work and has no room for any" + quote(none[0]),
-			NextCheck: "what holds the agent's slots", SafeAction: "restart the agent; do not reimage",
-		}}
+		return hasNoRoom(t, none)
 	}
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Caller, Onset: t.From,
@@ -132,12 +131,47 @@ func handsOutNothing(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 	}}
 }
 
+func hasNoRoom(t *correlator.Trouble, told []*correlator.Event) []correlator.Evidence {
+	return []correlator.Evidence{{
+		Rule: "node_agent.takes_nothing", Layer: semconv.LayerNodeAgent, Mechanism: "stuck", Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: t.From,
+		Records: append(told, t.Cites...), Summary: "the agent of " + t.Node + " asks for work and has no room for any" + quote(told[0]),
+		NextCheck: "what holds the agent's slots", SafeAction: "restart the agent; do not reimage",
+	}}
+}
+
+// worksOnAnother says whether another task of the trouble's machine is told to be under way.
+func worksOnAnother(c *correlator.Case, t *correlator.Trouble) bool {
+	return slices.ContainsFunc(c.Lifecycle.Tasks, func(a *correlator.Attempt) bool {
+		return a.Node == t.Node && a.Taken != nil && a.Taken.At < t.At && (a.Over == nil || a.Over.At > t.From)
+	})
+}
+
+// slotsTaken finds how many of an agent's slots are taken, and how many it has.
+var slotsTaken = regexp.MustCompile(`\bslots?(?: busy| used| in use)?[ :=]+(\d+)/(\d+)\b`)
+
+// tellsFull are an agent's own words, while a task lay queued for its machine, that none of its slots is free, though no task of the machine is told to be
+// under way.
+func tellsFull(c *correlator.Case, t *correlator.Trouble) (out []*correlator.Event) {
+	if !t.NeverTaken() || t.Node == "" || t.Attempt.Queued == nil || worksOnAnother(c, t) {
+		return nil
+	}
+	c.EachIn(semconv.LayerNodeAgent, t.Attempt.Queued.At, t.At, func(e *correlator.Event) {
+		if e.IsEvent() || !correlator.Names(e, t.Node) {
+			return
+		}
+		if m := slotsTaken.FindStringSubmatch(e.Text); m != nil && m[1] == m[2] && m[1] != "0" || m == nil && holds(e.Text, noRoom) {
+			out = append(out, e)
+		} else if m != nil {
+			out = nil // one became free
+		}
+	})
+	return out
+}
+
 // wantsNothing are the questions of an agent which says with each that it has no room for work, while no task of its machine is told to be under way.
 func wantsNothing(c *correlator.Case, t *correlator.Trouble, q askedFor) (out []*correlator.Event) {
-	for _, a := range c.Lifecycle.Tasks {
-		if a.Node == t.Node && a.Taken != nil && a.Taken.At < t.At && (a.Over == nil || a.Over.At > t.From) {
-			return nil // it works on another one
-		}
+	if worksOnAnother(c, t) {
+		return nil
 	}
 	for _, e := range q.after {
 		if holds(e.Text+" "+strings.ToLower(e.HTTP.Path), noRoom) {

@@ -2,8 +2,11 @@ package rules
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // victims find the process that a kernel killed, or the unit whose limit it came to (oom_kill.c).
@@ -17,6 +20,35 @@ func victim(c *correlator.Case, e *correlator.Event) string {
 		}
 	}
 	return ""
+}
+
+// endedProgram finds the program that a kernel or systemd tells the end of (arch/x86/mm/fault.c, systemd's src/core/unit.c).
+var endedProgram = regexp.MustCompile(`(?m)^([a-z][\w.-]{3,})\[\d+\]: segfault|\b([a-z][\w.-]{3,})\.service: (?:main process exited|failed with|start request|scheduled restart)|failed to start ([a-z][\w.-]{3,})\.service`)
+
+// ofWhoIsCalledSo makes the end of a program that no catalogue knows, told of by its machine, that party's whose own lines begin with the program's name.
+func ofWhoIsCalledSo(c *correlator.Case, ev correlator.Evidence) correlator.Evidence {
+	if ev.Layer != semconv.LayerNode {
+		return ev
+	}
+	layer, by := "", (*correlator.Event)(nil)
+	for _, e := range ev.Records {
+		m := endedProgram.FindStringSubmatch(e.Text)
+		if m == nil {
+			return ev
+		}
+		called := heard(c).called[m[1]+m[2]+m[3]]
+		if called == nil || layer != "" && layer != called.Layer || !c.Profile.Knows(called.Layer) {
+			return ev
+		}
+		layer, by = called.Layer, called
+	}
+	if by == nil {
+		return ev
+	}
+	_, mechanism, _ := strings.Cut(ev.Rule, ".")
+	ev.Rule, ev.Layer, ev.Records = layer+"."+mechanism, layer, append([]*correlator.Event{by}, ev.Records...)
+	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+	return ev
 }
 
 // ofOwnLimit says whether a kernel ended a process for the limit of its own control group (oom_kill.c, CONSTRAINT_MEMCG).

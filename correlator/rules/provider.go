@@ -11,6 +11,9 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
+// wentAway are the words of who was left by somebody whom he does not name.
+var wentAway = []string{"other side went away", "other end went away", "peer went away", "remote side went away", "other side closed", "other end closed", "other side hung up"}
+
 // provider finds jobs that a provider itself says failed.
 func provider() []correlator.Rule {
 	return []correlator.Rule{{
@@ -38,6 +41,11 @@ func provider() []correlator.Rule {
 			}
 			if holds(strings.ToLower(last.Attr(semconv.ProviderExplanation)), outOfPatience) {
 				return nil // it waited for somebody else, and says nothing of him
+			}
+			if slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
+				return e.Party() == semconv.LayerProvider && c.Own(e, t) && holds(e.Text, wentAway)
+			}) {
+				return nil // somebody whom it does not name ended it
 			}
 			weight := correlator.Telling
 			if last.Attr(semconv.ProviderExplanation) == "" {

@@ -61,10 +61,16 @@ const (
 	themeRefusedAs
 	themeAwaited
 	themeBudget
+	themeNeverCame
+	themeReceived
+	themeAged
+	themeAbsent
+	themeAloud
+	themeNoneCame
 	themeRead // words of other lines that are looked at; signatures name them
 )
 
-var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRefusedAs: refusedAs, themeAwaited: awaited, themeBudget: {"disruption budget"}, themeRead: nil}
+var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRefusedAs: refusedAs, themeAwaited: awaited, themeBudget: {"disruption budget"}, themeNeverCame: missing, themeReceived: takenUp, themeAged: aged, themeAbsent: absent, themeAloud: aloud, themeNoneCame: noneCameWords, themeRead: nil}
 
 // on says whether a record names a theme.
 func on(e *correlator.Event, theme int) bool { return readingOf(e).themes&(1<<theme) != 0 }
@@ -96,7 +102,13 @@ func onTheme(c *correlator.Case, theme int) []*correlator.Event {
 // Of several lines, the cause that stands first in the table.
 func read(e *correlator.Event) (*signature, uint32) {
 	var few [16]hit
-	hits, named := asking(e.Text, e.TellsOfFailure() || holds(e.Text, aloud) && ofSomething(e), few[:0])
+	hits, named := asking(e.Text, few[:0])
+	if !e.TellsOfFailure() && (named&(1<<themeAloud) == 0 || !ofSomething(e)) {
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.loud })
+	}
+	if len(hits) == 0 {
+		return nil, named
+	}
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.signature, b.signature)) })
 	first := len(table().signatures)
 	for len(hits) > 0 { // the last line first
@@ -128,8 +140,9 @@ func ofSomething(e *correlator.Event) bool {
 	return e.TraceID != ""
 }
 
-// aloud are the words of a failure that its program writes without a level, or at INFO (Go's net/http, vCenter's vpxd, Temporal's SDKs).
-var aloud = []string{"panic serving", " -- error ", "unhandled signal", "failedevent]"}
+// aloud are the words of a failure that its program writes without a level, or at INFO (Go's net/http, vCenter's vpxd, Temporal's SDKs, OCaml,
+// firmware on a console, Informix).
+var aloud = []string{"panic serving", " -- error ", "unhandled signal", "failedevent]", "fatal error: exception", "press f1 to", "logical log files are full"}
 
 // counts says whether a line in which one of the signature's words stands names its cause.
 func (s *signature) counts(e *correlator.Event, line string) bool {
@@ -153,7 +166,7 @@ func (s *signature) maySpeak(e *correlator.Event) bool {
 // libraries are the prefixes with which client libraries repeat the words of the server that they talk to (lib/pq, pgx, asyncpg, psycopg, JDBC,
 // go-sql-driver, redis clients, mongo drivers).
 var libraries = map[string][]string{
-	semconv.LayerDB: {"pq: ", "pgx: ", "asyncpg.", "psycopg", "pg::", "org.postgresql", "psqlexception", "npgsql", "sqlstate", "error 1290 (", "pymysql", "mysql2::error", "redisclient::", "redis.exceptions", "readonly you can't", "slaveok", "mongoservererror", "mongoexception", "etcdserver: ", "dqlite"},
+	semconv.LayerDB: {"pq: ", "pgx: ", "asyncpg.", "psycopg", "pg::", "org.postgresql", "psqlexception", "npgsql", "sqlstate", "on a read-only instance", "error 1290 (", "pymysql", "mysql2::error", "redisclient::", "redis.exceptions", "readonly you can't", "slaveok", "mongoservererror", "mongoexception", "etcdserver: ", "dqlite"},
 }
 
 // quotes says whether a record repeats what a server of a layer said, through the library by which it talks to it.

@@ -22,6 +22,9 @@ func redelivered() []correlator.Rule {
 // receivedWords find that a worker received a task, and its id (Celery, RQ, Sidekiq, Resque).
 var receivedWords = regexp.MustCompile(`\b(?:task|job|message) [\w.:]*\[?([0-9a-f]{8}[0-9a-f-]{4,})\]? (?:received|picked up|started|redelivered)\b`)
 
+// takenUp are the words without which a text is not looked at for a reception.
+var takenUp = []string{" received", " picked up", " started", " redelivered"}
+
 // apart is how far two receptions of one task lie apart that are no delivery twice in a moment.
 const apart = int64(5 * time.Minute)
 
@@ -63,7 +66,7 @@ func receptions(c *correlator.Case) []reception {
 	return c.Memo(key{}, func() any {
 		var out []reception
 		for _, e := range c.Events {
-			if e.IsEvent() || e.Layer != semconv.LayerWorkflow || !holds(e.Text, []string{"received", "picked up", "started", "redelivered"}) {
+			if e.IsEvent() || e.Layer != semconv.LayerWorkflow || !on(e, themeReceived) {
 				continue
 			}
 			if m := receivedWords.FindStringSubmatch(e.Text); m != nil {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -35,6 +36,12 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if slices.ContainsFunc(told.all(), keptFromQueue) {
 			return nil // a worker is there, and does not get to the queue
 		}
+		if full := slotsGone(c, t); full != nil {
+			ev.Rule, ev.Layer, ev.Mechanism, ev.Directness = "workflow.slots", semconv.LayerWorkflow, "stuck", correlator.Itself
+			ev.Records, ev.Summary = append(ev.Records, full), "a worker is there, and none of its slots is free"+quote(full)
+			ev.NextCheck, ev.SafeAction = "what the worker's slots wait for", "end what holds them; the queue and its orders need nothing"
+			slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+		}
 		ev = stoppedInPlace(c, t, ev)
 	case "node.disk_full":
 		if t.Kind == correlator.RequestTrouble && !slices.ContainsFunc(told.all(), func(e *correlator.Event) bool {
@@ -52,7 +59,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		}) {
 			return nil // nobody has the address any more
 		}
-		if ofOwnMachine(c, ev.Records) {
+		if ofOwnMachine(c, ev.Records) || ofOwnLink(c, ev.Records) {
 			return nil
 		}
 		return unreachedSinceOff(c, t, ev)
@@ -70,6 +77,12 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil
 		}
 	case "client.user_data":
+		if ev = madeByOthers(c, t, ev); ev.Layer != semconv.LayerClient {
+			return []correlator.Evidence{ev}
+		}
+		if sentNone(c) {
+			return nil
+		}
 		ev = byRollout(c, ev, "user_data", "user-data", "user_data", "userdata", "vendor-data", "cloud-init", "cloud-config", "ignition")
 	case "provider.boot_image", "provider.boot_file":
 		ev = byRollout(c, ev, "image", "image", "boot")
@@ -97,6 +110,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil
 		}
 	case "api_auth.credential":
+		if ev.Beside && ofOtherClient(c, t, ev.Records) {
+			return nil
+		}
 		ev = ofOwnClock(c, ev)
 		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "node.clock_refused" }) {
 			return nil // it was refused for its time
@@ -122,12 +138,18 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			ev.NextCheck, ev.SafeAction = "what was published of that image, and its checksum", "publish the image and its checksum anew; the provider and the machine need nothing"
 		}
 	case "node.hang":
+		if ofRemoteStorage(c, ev.Records) {
+			return nil
+		}
 		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.IsEvent() || !ofOtherProgram(e) }) && slices.ContainsFunc(told.all(), func(e *correlator.Event) bool {
 			return e.Party() == semconv.LayerNodeAgent && hinted(e).Mechanism == "stuck"
 		}) {
 			return nil // one of its programs waits, and the agent tells of a wait of its own
 		}
 	case "node.boot":
+		if portIsDown(c, t, ev.Records) {
+			return nil
+		}
 		ev.Mechanism = s.Mechanism
 		ev = byRollout(c, ev, "image", "image", "template")
 	case "node.firmware":
@@ -136,7 +158,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "node.clock_refused":
 		ev = byItsClock(c, t, ev)
 	case "process.crash", "process.exit", "node_agent.crash":
-		ev = ofLessMemory(c, bornBroken(c, ev))
+		ev = ofLessMemory(c, bornBroken(c, ofWhoIsCalledSo(c, ev)))
 	case "outbox.returned":
 		ev.Mechanism = s.Mechanism
 		ev = byRollout(c, ev, "binding", "routing", "exchange", "amqp", "queue", "topic")
@@ -147,10 +169,10 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "ingress.limit":
 		ev = byOneCaller(c, t, ev)
 	case "network.timeout", "network.dial_timeout":
-		if unseen(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || ofOwnMachine(c, ev.Records) || workedSince(c, t, ev.Records) || leftBehind(c, t, ev.Records) || tooBusy(c, told, ev.Records) || notOurs(c, t, ev.Records) {
+		if unseen(c, t, ev.Records) || sentAndNotCome(c, t) || ofMachineAlone(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || ofOwnMachine(c, ev.Records) || workedSince(c, t, ev.Records) || leftBehind(c, t, ev.Records) || tooBusy(c, told, ev.Records) || notOurs(c, t, ev.Records) {
 			return nil
 		}
-		ev = droppedByPolicy(c, t, ev)
+		ev = byWhoHadIt(c, t, droppedByPolicy(c, t, ev))
 	case "node.disk", "node.storage":
 		if ofRemoteStorage(c, ev.Records) {
 			return nil
@@ -191,6 +213,10 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !ofOtherNetwork(c, t, e) }) {
 			return nil
 		}
+	case "provider.unschedulable":
+		if placedSince(c, t, ev.Records) {
+			return nil
+		}
 	case "provider.capacity":
 		if kept := keepsChoice(c, t, ev); kept != nil {
 			return kept
@@ -199,12 +225,15 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "provider.quota":
 		ev = ofOwnQuota(c, t, ev)
 	case "db.pool":
-		ev = ownPool(c, t, heldByLock(c, ev))
+		ev = ofHolder(c, t, ownPool(c, t, heldByLock(c, ev)))
 	case "cert.unknown_ca", "cert.wrong_name":
 		if s.ID == "cert.wrong_name" && answeredByAnother(c, told, ev.Records) {
 			return nil
 		}
 		ev.Mechanism = s.Mechanism
+		if own := ofOwnTrust(c, t, s, ev); own.Layer != ev.Layer {
+			return []correlator.Evidence{own}
+		}
 		if own := ofOwnLoopback(ev); own.Layer != ev.Layer {
 			return []correlator.Evidence{own}
 		}
@@ -218,15 +247,18 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 
 // ofOneMachine says whether a probe tells that it reaches a machine's neighbours, and not the machine, which is the allocation's.
 func ofOneMachine(c *correlator.Case, e *correlator.Event) bool {
-	return e.IsEvent() || e.Party() == semconv.LayerNetwork && (strings.Contains(e.Text, " 0% loss") || strings.Contains(e.Text, "loss 0%")) &&
+	return e.IsEvent() || e.Party() == semconv.LayerNetwork && (holds(e.Text, []string{" 0% loss", "loss 0%"}) || totalLoss.MatchString(e.Text) && !probedSize.MatchString(e.Text)) &&
 		slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return correlator.Names(e, node) })
 }
+
+// totalLoss finds that nothing of what was sent to one host came back: it may be as silent as its way is broken.
+var totalLoss = regexp.MustCompile(`\b100% (?:packet )?loss|\bloss[=: ]+100%`)
 
 // ofRoom weighs what is said of a want of room: of a task that nobody claimed who waits for it says it in vain, and a scheduler that ran out of
 // hosts to try says less than the host that failed.
 func ofRoom(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) []correlator.Evidence {
 	itself := slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Party() == semconv.LayerProvider })
-	if t.NeverTaken() && !itself {
+	if t.NeverTaken() && !itself || !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient }) {
 		return nil
 	}
 	if !itself && len(c.Lifecycle.Jobs) == 0 {
@@ -306,7 +338,8 @@ func atOnce(c *correlator.Case, t *correlator.Trouble, s *signature, records []*
 
 // accusesFarEnd says whether one end of a link tells that the other one is why nothing arrives.
 func accusesFarEnd(e *correlator.Event) bool {
-	return holds(e.Text, []string{"remote side does not transmit", "peer does not transmit", "cause: remote side", "cause: far end", "far end is down", "far-end fault", "suspecting link partner", "suspecting host side", "suspecting peer", "suspecting remote", "suspecting far end", "lacpdus sent", "lacpdu_rx=0", "no lacp pdus received", "no 802.3ad response from the link partner"})
+	return holds(e.Text, []string{"remote side does not transmit", "peer does not transmit", "cause: remote side", "cause: far end", "far end is down", "far-end fault", "suspecting link partner", "suspecting host side", "suspecting peer", "suspecting remote", "suspecting far end", "lacpdus sent", "lacpdu_rx=0", "no lacp pdus received", "no 802.3ad response from the link partner",
+		"remote fault received", "no signal received from the switch", "no light received from", "host transmits nothing", "beyond the switch port"})
 }
 
 // apartFromIt says whether none of what a database tells of locks lies close to a time at which the allocation's own calls failed: a deadlock is over at
@@ -350,7 +383,7 @@ func unseen(c *correlator.Case, t *correlator.Trouble, records []*correlator.Eve
 // ofOwnStorage makes a full disk that one party tells of, and no machine, that party's own.
 func ofOwnStorage(ev correlator.Evidence) correlator.Evidence {
 	party := ev.Records[0].Party()
-	if party != semconv.LayerProvider || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
+	if party == "" || party == semconv.LayerNode || party == semconv.LayerNodeAgent || party == semconv.LayerClient || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
 		return e.Party() != party && !e.IsEvent() || e.Node != "" || strings.Contains(e.Text, "fatal: [")
 	}) {
 		return ev

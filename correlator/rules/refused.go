@@ -29,23 +29,48 @@ func refused() []correlator.Rule {
 			}
 			own := !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !ofLoopback(e) })
 			own = own && len(ev.Records) > 0 && !othersDial(c, ev.Records) || gaveLoopback(c, ev.Records)
+			if well := othersAnswered(c, t, ev.Records); !own && well != nil && !othersDial(c, ev.Records) {
+				c.Borrow(well)
+				own, ev.Records = true, append(ev.Records, well)
+				slices.SortStableFunc(ev.Records, correlator.CompareEvents)
+			}
 			if len(ev.Records) == 0 || !own && (mute(c, t, ev.Records[0]) || endedOnRecord(c, t, ev.Records)) {
 				return nil
 			}
-			if slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return letOthersIn(c, e) }) {
+			if slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return turnedDown(e) && letOthersIn(c, e) }) {
 				return nil // somebody listens there
 			}
-			if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient || !holds(e.Text, ownProxy) }) {
+			if !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
+				return turnedDown(e) && (e.Layer != semconv.LayerClient || !holds(e.Text, ownProxy))
+			}) {
 				ev.Rule, ev.Layer, ev.Mechanism = "client.proxy", semconv.LayerClient, "request"
 				ev.NextCheck, ev.SafeAction = "the caller's proxy settings", "correct them; nothing reached the platform"
 			} else if own {
 				ev.Rule, ev.Layer, ev.Mechanism = "client.config", semconv.LayerClient, "config" // he dialled his own machine
 				ev.NextCheck, ev.SafeAction = "which address the client is configured with", "correct the client's configuration; the platform was never asked"
 			}
-			ev.Summary = "nothing listens at the address that was dialled" + quote(ev.Records[0])
+			ev.Summary = "nothing listens at the address that was dialled" + quote(ev.Records[slices.IndexFunc(ev.Records, turnedDown)])
 			return []correlator.Evidence{ev}
 		},
 	}}
+}
+
+// othersAnswered is an answer that somebody else had of the platform, at about the time at which one caller alone was refused, nil where there is none.
+func othersAnswered(c *correlator.Case, t *correlator.Trouble, refused []*correlator.Event) (well *correlator.Event) {
+	if len(refused) == 0 || slices.ContainsFunc(refused, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient }) {
+		return nil
+	}
+	look := func(e *correlator.Event) {
+		door := e.Layer == semconv.LayerIngress || e.Layer == semconv.LayerAPI && e.SpanKind != "client"
+		served := door && e.HTTP.Status >= 200 && e.HTTP.Status < 300 || e.Layer == semconv.LayerCert && strings.Contains(e.Text, " status=20")
+		if well == nil && served && e.Allocation != c.ID && (closeTo(t, e) || correlator.EveryReaderHas(e)) {
+			well = e
+		}
+	}
+	first, last := refused[0].At, refused[len(refused)-1].At
+	c.Each(first-recently, last+recently, look)
+	c.EachOther(first-recently, last+recently, look)
+	return well
 }
 
 // gaveLoopback says whether others dial, at their own machine, an address that the client gave them: it means something to him alone.

@@ -9,7 +9,7 @@ import (
 
 // lostStorage are the words of a machine that lost its way to storage which it does not hold itself (open-iscsi, NVMe over fabrics, NFS, Ceph).
 var lostStorage = needles.Of(
-	"session recovery timed out", "iscsi connection", "detected conn error", "iscsi_err_", "nvme_tcp", "nvme-tcp", "nvme_rdma", "nvme-rdma", "nvme_fc", "nfs: server", "libceph: ", "rbd: rbd", "lost connection to osd",
+	"session recovery timed out", "iscsi connection", "detected conn error", "iscsi_err_", "nvme_tcp", "nvme-tcp", "nvme_rdma", "nvme-rdma", "nvme_fc", "nvme_keep_alive_end_io", "no usable path - requeuing", "nfs: server", "libceph: ", "rbd: rbd", "lost connection to osd",
 )
 
 // ofRemoteStorage says whether what a machine tells of its disks follows the loss of the way to storage that it does not hold itself: who ended that, the

@@ -37,7 +37,7 @@ func startedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	}
 	act, layer := acts[len(acts)-1], ""
 	for _, e := range acts {
-		whose := actedOn(c, e)
+		whose := cmp.Or(actedOn(c, e), ofOwnWait(c, t, e))
 		if whose == "" || layer != "" && layer != whose {
 			return nil
 		}
@@ -59,10 +59,39 @@ func startedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	return []correlator.Evidence{ev}
 }
 
+// ofOwnWait is the workflow where an act, by its name, is on what the workflow told that it waits for, under a name that is nobody else's: "ampel_frei" beside
+// waiting_on=ampel-regal-7.
+func ofOwnWait(c *correlator.Case, t *correlator.Trouble, act *correlator.Event) (layer string) {
+	did := wordsOfAct.FindAllString(strings.ToLower(act.Attr(semconv.Action)), -1)
+	for _, e := range c.Events { // in its own words
+		if _, what, ok := strings.Cut(e.Text, "waits for "); ok && e.Layer == semconv.LayerWorkflow && !e.IsEvent() && e.At >= t.From && e.At < act.At {
+			for _, name := range wordsOfAct.FindAllString(what[:min(len(what), 60)], -1) {
+				if slices.Contains(did, name) && layerOfName(c, name) == "" {
+					layer = semconv.LayerWorkflow
+				}
+			}
+		}
+	}
+	c.EachEvent(semconv.EventWorkflowState, t.From, act.At, func(e *correlator.Event) {
+		if e.Allocation != c.ID || e.To() != semconv.Waiting {
+			return
+		}
+		for _, name := range wordsOfAct.FindAllString(strings.ToLower(e.Attr(semconv.WaitingOn)), -1) {
+			if slices.Contains(did, name) && layerOfName(c, name) == "" {
+				layer = semconv.LayerWorkflow
+			}
+		}
+	})
+	return layer
+}
+
+// wordsOfAct finds the longer words of a name.
+var wordsOfAct = regexp.MustCompile(`[\p{L}]{4,}`)
+
 // powers are the words of an act by which a machine is started again.
 var powers = []string{"power cycle", "power_cycle", "power-cycle", "powercycle", "reboot"}
 
-// endOf is when a trouble was over: when it was made good or, of a request, when the allocation next moved; 0 where it is not.
+// endOf is when a trouble was over: when it was made good or, of a request, when the allocation next moved, or now; 0 where it is not.
 func endOf(c *correlator.Case, t *correlator.Trouble) (until int64) {
 	if until = t.Cleared; until != 0 || t.Kind != correlator.RequestTrouble {
 		return until
@@ -72,7 +101,7 @@ func endOf(c *correlator.Case, t *correlator.Trouble) (until int64) {
 			return s.At
 		}
 	}
-	return 0
+	return c.Now
 }
 
 // startsUp says whether by an act a component was started again.
@@ -101,7 +130,7 @@ var keepsActs = []string{"audit", "ops", "api", "host", "platform", "deployer", 
 
 // actedOn is the layer of the component that an act names, "" where it names none that is known.
 func actedOn(c *correlator.Case, act *correlator.Event) string {
-	if layer := correlator.LayerOfName(c.Profile, act.Attr(semconv.Component)); layer != "" {
+	if layer := layerOfName(c, act.Attr(semconv.Component)); layer != "" {
 		return layer
 	}
 	names := func(text string) []string {
@@ -109,7 +138,7 @@ func actedOn(c *correlator.Case, act *correlator.Event) string {
 	}
 	named := func(names ...string) string {
 		for _, name := range names {
-			if layer := correlator.LayerOfName(c.Profile, name); layer != "" {
+			if layer := layerOfName(c, name); layer != "" {
 				return layer
 			}
 		}
@@ -117,6 +146,9 @@ func actedOn(c *correlator.Case, act *correlator.Event) string {
 	}
 	if holds(strings.ToLower(act.Attr(semconv.Action)), powers) {
 		return semconv.LayerNode // through whomever
+	}
+	if ordersAgain(act) && act.Layer == semconv.LayerOutbox {
+		return "" // an order that is given again goes the whole way again
 	}
 	if !startsUp(act) {
 		return filedBy(c, act) // what was done to it is filed where it was done; words name what it was done with, too
@@ -131,12 +163,17 @@ func actedOn(c *correlator.Case, act *correlator.Event) string {
 	return named(names(act.Attr(semconv.Reason))...)
 }
 
+// ordersAgain says whether by an act an order was given again, and nothing else is said of who had lost it.
+func ordersAgain(act *correlator.Event) bool {
+	return holds(strings.ToLower(act.Attr(semconv.Action)), []string{"resend", "re-send", "send again", "republish", "redeliver", "requeue", "replay"}) && len(thingsOf(strings.ToLower(act.Attr(semconv.Reason)))) == 0
+}
+
 // filedBy is the layer of the component that files an act, "" where it is one that keeps the acts of others.
 func filedBy(c *correlator.Case, act *correlator.Event) string {
 	if first, _, _ := strings.Cut(act.Service, "-"); slices.Contains(keepsActs, first) {
 		return ""
 	}
-	if layer := cmp.Or(act.Layer, correlator.LayerOfName(c.Profile, act.Service)); layer != semconv.LayerAPI {
+	if layer := cmp.Or(act.Layer, layerOfName(c, act.Service)); layer != semconv.LayerAPI {
 		return layer
 	}
 	return "" // an API files what is done through it

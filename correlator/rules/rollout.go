@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,7 +53,9 @@ func handedOver(ev correlator.Evidence, rollout *correlator.Event, rule, mechani
 func bornBroken(c *correlator.Case, ev correlator.Evidence) correlator.Evidence {
 	var change *correlator.Event
 	c.EachEvent(semconv.EventDeploy, ev.Onset-int64(changed), ev.Onset+int64(30*time.Second), func(e *correlator.Event) {
-		if correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)) == ev.Layer {
+		if layerOfName(c, e.Attr(semconv.Component)) == ev.Layer || slices.ContainsFunc(ev.Records, func(told *correlator.Event) bool {
+			return e.Attr(semconv.Component) != "" && strings.EqualFold(told.Attr(deployment), e.Attr(semconv.Component))
+		}) {
 			change = e
 		}
 	})
@@ -61,8 +64,9 @@ func bornBroken(c *correlator.Case, ev correlator.Evidence) correlator.Evidence 
 	}
 	ran, until := false, c.Now
 	speaks := slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Service == change.Attr(semconv.Component) })
+	last := lastAt(ev.Records)
 	c.EachEvent(semconv.EventDeploy, change.At+1, c.Now, func(e *correlator.Event) {
-		if e.Attr(semconv.Component) == change.Attr(semconv.Component) {
+		if e.Attr(semconv.Component) == change.Attr(semconv.Component) || e.At > last { // what it lacked may have come since
 			until = min(until, e.At)
 		}
 	})
@@ -82,6 +86,15 @@ func bornBroken(c *correlator.Case, ev correlator.Evidence) correlator.Evidence 
 	return ev
 }
 
+// lastAt is when the last of records came.
+func lastAt(records []*correlator.Event) int64 {
+	last := int64(math.MinInt64)
+	for _, e := range records {
+		last = max(last, e.At)
+	}
+	return last
+}
+
 // ofLessMemory makes the end of a process at its own limit of memory a rollout's that set that limit: what it is given is not its own doing.
 func ofLessMemory(c *correlator.Case, ev correlator.Evidence) correlator.Evidence {
 	if ev.Layer == semconv.LayerDeploy || !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return holds(e.Text, memoryWords) }) {
@@ -89,7 +102,7 @@ func ofLessMemory(c *correlator.Case, ev correlator.Evidence) correlator.Evidenc
 	}
 	var change *correlator.Event
 	c.EachEvent(semconv.EventDeploy, ev.Onset-int64(changed), ev.Onset, func(e *correlator.Event) {
-		if correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)) == ev.Layer {
+		if layerOfName(c, e.Attr(semconv.Component)) == ev.Layer {
 			change = nil // what runs is what came last
 			if holds(strings.ToLower(e.Attr(semconv.Config)+" "+e.Text), setsMemory) {
 				change = e

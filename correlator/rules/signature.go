@@ -67,23 +67,21 @@ var table = sync.OnceValue(func() (t struct {
 	if err != nil {
 		panic(err)
 	}
-	t.wrappers, t.needles = needles.Of(wrappers...), &needles.Set{}
-	for i := range t.signatures {
-		for _, w := range t.signatures[i].Reads {
-			t.needles.Add(w, len(t.signatures)+themeRead)
-		}
-		for _, w := range t.signatures[i].Any {
-			t.needles.Add(w, i)
-		}
-		for _, w := range t.signatures[i].Loud {
-			t.needles.Add(w, len(t.signatures)+len(themes)+i)
+	var words []needles.Word
+	add := func(list []string, owner int) {
+		for _, w := range list {
+			words = append(words, needles.Word{Text: w, Owner: owner})
 		}
 	}
-	for theme, words := range themes {
-		for _, w := range words {
-			t.needles.Add(w, len(t.signatures)+theme)
-		}
+	for i, s := range t.signatures {
+		add(s.Any, i)
+		add(s.Reads, len(t.signatures)+themeRead)
+		add(s.Loud, len(t.signatures)+len(themes)+i)
 	}
+	for theme, list := range themes {
+		add(list, len(t.signatures)+theme)
+	}
+	t.wrappers, t.needles = needles.Of(wrappers...), needles.New(words)
 	return t
 })
 
@@ -91,23 +89,20 @@ var table = sync.OnceValue(func() (t struct {
 type hit struct {
 	signature int // place in the table
 	at        int
+	loud      bool // it counts in a failure's record alone
 }
 
-// asking appends where which signatures' words stand in the text, and gives the themes that it names. Words that count in a failure's
-// record only are left out of any other's.
-func asking(text string, failed bool, hits []hit) (_ []hit, named uint32) {
+// asking appends where which signatures' words stand in the text, and gives the themes that it names, a bit each.
+func asking(text string, hits []hit) (_ []hit, named uint32) {
+	signatures := len(table().signatures)
 	table().needles.In(text, func(owner, at int) {
-		signatures := len(table().signatures)
-		if owner >= signatures+len(themes) { // behind the themes: words that count aloud
-			if !failed {
-				return
-			}
-			owner -= signatures + len(themes)
-		}
-		if owner >= signatures {
-			named |= 1 << (owner - signatures)
-		} else {
-			hits = append(hits, hit{owner, at})
+		switch theme := owner - signatures; {
+		case theme < 0:
+			hits = append(hits, hit{owner, at, false})
+		case theme < len(themes):
+			named |= 1 << theme
+		default: // behind the themes: words that count aloud
+			hits = append(hits, hit{theme - len(themes), at, true})
 		}
 	})
 	return hits, named

@@ -10,7 +10,7 @@ import (
 func TestEverySignatureIsAskedForItsWords(t *testing.T) {
 	for i := range table().signatures {
 		for _, w := range slices.Concat(table().signatures[i].Any, table().signatures[i].Loud) {
-			hits, _ := asking("x "+w+" y", true, nil)
+			hits, _ := asking("x "+w+" y", nil)
 			if !slices.ContainsFunc(hits, func(h hit) bool { return h.signature == i && h.at == len("x ") }) {
 				t.Errorf("%s is not asked about %q", table().signatures[i].ID, w)
 			}

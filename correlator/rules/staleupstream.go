@@ -27,8 +27,8 @@ var movedAway = []string{"stopping container", "endpoint removed", "successfulde
 // and the end, or a rollout, of an instance of the back end before, or the proxy's own word that it does not hear of such.
 func asksFormerAddress(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	asked := askedInVain(c, t)
-	if asked == nil || asked.knows {
-		return nil
+	if asked == nil || asked.knows || slices.ContainsFunc(asked.records, func(e *correlator.Event) bool { return answeredInTime(c, t, e) }) {
+		return nil // who was asked answered
 	}
 	first, well := asked.records[0], asked.well
 	moved := cmp.Or(hearsOfNone(c, first), renumbered(c, t, asked.former))
@@ -135,7 +135,7 @@ func closeTo(t *correlator.Trouble, e *correlator.Event) bool {
 func endedBefore(c *correlator.Case, failed *correlator.Event) (moved *correlator.Event) {
 	c.Each(failed.At-int64(changed), failed.At, func(e *correlator.Event) {
 		switch {
-		case e.Is(semconv.EventDeploy) && correlator.LayerOfName(c.Profile, e.Attr(semconv.Component)) == semconv.LayerAPI:
+		case e.Is(semconv.EventDeploy) && layerOfName(c, e.Attr(semconv.Component)) == semconv.LayerAPI:
 			moved = e
 		case !e.IsEvent() && e.Party() == semconv.LayerAPI && holds(e.Text, movedAway):
 			moved = e
@@ -167,7 +167,8 @@ func renumbered(c *correlator.Case, t *correlator.Trouble, former map[string]*co
 				return
 			}
 			other := slices.ContainsFunc(networkAddress.FindAllString(e.Text, 4), func(a string) bool { return a != host })
-			if other && holds(e.Text, []string{" -> ", "(was ", "changed", "re-created", "recreated", "moved", "replaced", "formerly"}) && (told == nil || e.At > told.At) {
+			arrow := strings.Contains(e.Text, " -> ") && e.Party() != semconv.LayerNetwork // a probe's is from where it asked
+			if other && (arrow || holds(e.Text, []string{"(was ", "changed", "re-created", "recreated", "moved", "replaced", "formerly"})) && (told == nil || e.At > told.At) {
 				told = e
 			}
 		})

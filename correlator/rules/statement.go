@@ -35,7 +35,7 @@ var unusable = needles.Of(
 
 // givenUp are the words of somebody whose patience with others was over: a consequence.
 var givenUp = needles.Of(
-	"timed out waiting", "timeout waiting", "waiting for", "not claimed", "no result", "retries exhausted", "max retries", "maximum retry", "gave up", "giving up", "aborting", "deadline of", "deadline exceeded",
+	"timed out waiting", "timeout waiting", "not yet propagated", "not polling", "propagation check failed", "waiting for", "not claimed", "no result", "retries exhausted", "max retries", "maximum retry", "gave up", "giving up", "aborting", "deadline of", "deadline exceeded",
 	"within the deadline", "in time", "did not become", "never ", "did not report", "not ready after", "has not", "no heartbeat", "lease expired", "took too long", "still ", "exceeded its", "retrying", "will retry",
 	"httpclient.timeout", "client.timeout", "timeoutexception", "timeouterror", "readtimeout", "requeuing", "reconciler error", "marking node failed", "is not available", "not available", "is not accessible", "no agent has connected", "placement failure", "ttl expired", "allocation stuck", "stuck in ", "not making progress", "no progress",
 	"not registered within", "waiting for node", "not called back", "did not call back", "moved to provision state", "marking node failed", "alarm ", "no workflow started",
@@ -141,8 +141,9 @@ func state(c *correlator.Case, e *correlator.Event) statement {
 	if s.about = callee(c, e); s.about == "" && s.party != semconv.LayerCert && c.Profile.Knows(semconv.LayerCert) && ofCertificates.Any(e.Text) {
 		s.about = semconv.LayerCert
 	}
-	s.echo = harmless.Any(e.Text) || !servedItself(e) && !strings.Contains(e.Text, closedItself) && (wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer ||
-		!ofItself.Any(e.Text) && e.Severity < severityFatal && !ofLeaf(e) || ofAChild(e) || ofAPart(e) || givenUp.Any(e.Text) || s.about == "" && brokenOff.Any(e.Text) || answeredWords.MatchString(e.Text))
+	s.echo = harmless.Any(e.Text) || strings.HasSuffix(e.Text, "?") || // who asks does not know
+		!servedItself(e) && !strings.Contains(e.Text, closedItself) && (wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer ||
+			!ofItself.Any(e.Text) && e.Severity < severityFatal && !ofLeaf(e) || ofAChild(e) || ofAPart(e) || givenUp.Any(e.Text) || s.about == "" && brokenOff.Any(e.Text) || answeredWords.MatchString(e.Text))
 	return s
 }
 
@@ -188,8 +189,11 @@ func servedItself(e *correlator.Event) bool {
 	case semconv.LayerClient, semconv.LayerIngress, semconv.LayerWorkflow, semconv.LayerNodeAgent, semconv.LayerNetwork, "":
 		return false
 	}
-	return e.HTTP.Status == 500 && e.SpanKind != "client" && e.Severity >= 17 && e.HTTP.Upstream == "" && strings.Contains(e.Text, "internal server error: /")
+	return e.HTTP.Status == 500 && e.SpanKind != "client" && e.Severity >= 17 && e.HTTP.Upstream == "" && (strings.Contains(e.Text, "internal server error: /") || ownError.MatchString(e.Text))
 }
+
+// ownError finds a server's line on a request that it answered with 500, and why.
+var ownError = regexp.MustCompile(`\bhttp/[0-9.]+"? 500: `)
 
 // ofAChild says whether a party tells how a command ended that it had started: what failed is what the command did.
 func ofAChild(e *correlator.Event) bool {
@@ -205,7 +209,7 @@ func ofAPart(e *correlator.Event) bool {
 }
 
 // agentsCommand finds what a provider tells of a command that it gave to a machine's agent, which failed there (Ironic).
-var agentsCommand = regexp.MustCompile(`\bcommand [a-z_.]+ failed with error\b`)
+var agentsCommand = regexp.MustCompile(`\bcommand [a-z_.]+ failed with error\b|\bagent returned error for\b`)
 
 // commandEnded finds a command that ended with a status of its own.
 var commandEnded = regexp.MustCompile(`\b(?:\w*terraform|ansible|ansible-playbook|\w*playbook|helm|kubectl|\w*script|command|process|job|task|activity|plan|apply|step|container|pod|\S+\.(?:sh|py|yml|yaml))\b.{0,40}\b(?:exited|exit code|exit status|returned non-zero|failed with (?:code|status))`)
@@ -238,7 +242,7 @@ func readCallee(c *correlator.Case, e *correlator.Event) string {
 		return semconv.LayerAPIAuth // it asks another one, and has no answer that it could use
 	}
 	if !unusable.Any(e.Text) && !failedCall(e) {
-		return ""
+		return quotedStranger(c, e)
 	}
 	other := func(layer string) bool { return layer != "" && layer != e.Party() && c.Profile.Knows(layer) }
 	for _, key := range []string{semconv.ServerAddress, "peer.service", "db.system", "db.system.name", "messaging.system", "net.peer.name"} {
@@ -270,7 +274,7 @@ func readCallee(c *correlator.Case, e *correlator.Event) string {
 			return d.layer
 		}
 	}
-	return ""
+	return quotedStranger(c, e)
 }
 
 // failedCall says whether a span tells of a call to somebody else that failed there, or had no answer: what a caller asks amiss is answered with
@@ -300,13 +304,16 @@ func readStatements(c *correlator.Case, t *correlator.Trouble) []statement {
 	said = slices.DeleteFunc(said, func(e *correlator.Event) bool {
 		return e.Text == "" || e.IsEvent() || e.Party() == "" || !c.Profile.Knows(e.Party())
 	})
-	slices.SortFunc(said, correlator.CompareEvents)
+	if !slices.IsSortedFunc(said, correlator.CompareEvents) { // where all failures lie before what was said beside them, they are
+		slices.SortFunc(said, correlator.CompareEvents)
+	}
 	said = slices.Compact(said)
 	out := make([]statement, len(said))
 	for i, e := range said {
 		out[i] = stated(c, e)
 	}
 	insisted(c, t, out)
+	sameThing(c, t, out)
 	return out
 }
 

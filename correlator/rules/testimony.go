@@ -63,9 +63,15 @@ func ownWord(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if first.layer == semconv.LayerProvider && len(first.by) == 0 && !slices.ContainsFunc(first.own, func(s statement) bool { return servedItself(s.event) }) {
 		return nil // it works on machines, over networks and with images of others: what it tells of itself is as often theirs (docs/adr/0019)
 	}
+	if first.layer == semconv.LayerWorkflow && len(first.by) == 0 && !slices.ContainsFunc(first.own, func(s statement) bool { return !holds(s.event.Text, ofAnotherPart) }) {
+		return nil // it tells that something else did not answer, and in no words of a cause
+	}
 	ev := correlator.Evidence{
 		Rule: first.layer + ".own_word", Layer: first.layer, Mechanism: "error", Weight: correlator.Slight, Directness: correlator.Caller, Onset: first.onset,
 		Certain: first.score >= enoughSure && first.score >= second+farther,
+	}
+	if len(first.by) == 0 && (first.layer == semconv.LayerWorkflow || first.layer == semconv.LayerProvider) {
+		ev.Certain = false // it works through others, and what it tells of itself is as often theirs (ADR 19)
 	}
 	if ev.Certain {
 		ev.Weight = correlator.Generic
@@ -90,6 +96,9 @@ func ownWord(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	return []correlator.Evidence{ev}
 }
+
+// ofAnotherPart are the words of who waited in vain for something that he watches or orders, and does not know why.
+var ofAnotherPart = []string{": timeout", "healthcheck", "health check", "failed to run ", "insufficient ", "waits ", "not become ready", "not ready"}
 
 // answersFailing finds that somebody was answered, and with an error of the called (RFC 9110, 15.6).
 var answersFailing = regexp.MustCompile(`\b(?:http|status|code|error)\b[^0-9]{0,12}\b50[0-4]\b`)
@@ -124,9 +133,13 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 			last[s.party] = s.event
 		}
 	}
-	blamed := map[string]bool{} // whom the step's own records blame
+	blamed := map[string]bool{}   // whom the step's own records blame
+	repeated := map[string]bool{} // whose refusal they repeat, by a name that no catalogue knows
 	for _, s := range said {
 		blamed[s.about] = blamed[s.about] || c.Own(s.event, t)
+		if s.about != "" && c.Own(s.event, t) && quotedStranger(c, s.event) == s.about {
+			repeated[s.about] = true
+		}
 	}
 	for _, s := range said {
 		e := s.event
@@ -154,16 +167,19 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		if sig := hinted(e); sig != nil && (sig.ID == "provider.addresses" && ofOtherNetwork(c, t, e) || (sig.ID == "db.lock" || sig.ID == "db.slow") && !c.Own(e, t) && apartFromIt(c, t, sig, []*correlator.Event{e})) {
 			continue
 		}
+		if s.party == semconv.LayerAPIAuth && s.about == "" && !c.Own(e, t) && ofOtherClient(c, t, []*correlator.Event{e}) {
+			continue
+		}
 		if accused && s.about == "" && hinted(e) == nil && (s.party == semconv.LayerNode || s.party == semconv.LayerNetwork) {
 			continue // one end of a link says that it is the other one
 		}
 		if sig := hinted(e); sig != nil && sig.ID == "network.loss" && farEndAccuses(c, []*correlator.Event{e}) {
 			continue
 		}
-		if s.party == semconv.LayerNode && s.about == "" && ofRemoteStorage(c, []*correlator.Event{e}) {
+		if s.party == semconv.LayerNode && s.about == "" && (ofRemoteStorage(c, []*correlator.Event{e}) || portIsDown(c, t, []*correlator.Event{e})) {
 			continue
 		}
-		if s.party == semconv.LayerNetwork && s.about == "" && (ofOneMachine(c, e) || ofForwardProxy(e.Text) || accusesFarEnd(e) || silentPeer.MatchString(e.Text)) {
+		if s.party == semconv.LayerNetwork && s.about == "" && (ofOneMachine(c, e) || ofForwardProxy(e.Text) || holds(e.Text, soundLink) || holds(e.Text, declined) || ofThoseWhoTalk(e.Text) || accusesFarEnd(e) || silentPeer.MatchString(e.Text)) {
 			continue
 		}
 		if s.party == semconv.LayerNetwork && s.about == "" && e.Severity < 17 && holds(e.Text, measured) && !onItsWay(c, t, e) {
@@ -181,7 +197,9 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 				p.onset = earliest(p.onset, e.At)
 			}
 			of(s.party).blames[s.about] = true
-		case s.echo || s.party == semconv.LayerClient:
+		case s.echo && (!repeated[s.party] || !errsUnknown(c, s)) || s.party == semconv.LayerClient:
+		case s.party == semconv.LayerWorkflow && c.Own(e, t) && e.Severity < 17 && hinted(e) == nil && !s.cause && !holds(e.Text, failed) && e.Party() == e.Layer:
+			// it watches what it has ordered, and tells how that stands
 		default:
 			p := of(s.party)
 			p.own = append(p.own, s)

@@ -112,6 +112,16 @@ func ofOneNode(c *correlator.Case, t *correlator.Trouble, records []*correlator.
 		c.AliveBetween(semconv.LayerNetwork, t.From-recently, t.At+recently) == nil
 }
 
+// ofMachineAlone says whether all that is told of lost packets are logins at one machine that nobody answered, and nothing is heard of the network: a machine
+// that has not come up answers as little.
+func ofMachineAlone(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	return !slices.ContainsFunc(records, func(e *correlator.Event) bool { return !holds(e.Text, logins) }) &&
+		c.AliveBetween(semconv.LayerNetwork, t.From-recently, t.At+recently) == nil
+}
+
+// logins are the words of who dials a machine to log in at it (Ansible, OpenSSH, WinRM).
+var logins = []string{"via ssh", "port 22:", "port 22 ", ":22:", "winrm", ":5985", ":5986"}
+
 // ofOneSide says whether one service alone tells of dials that nobody answered, and nothing is heard of whom it dialled nor of the
 // network: packets that are lost, a peer that is gone and one that is too busy look alike.
 func ofOneSide(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {

@@ -1,0 +1,93 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// idleConnections finds connections that a proxy keeps longer, or less long, than who is at their other end.
+func idleConnections() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "ingress.keepalive", Layer: semconv.LayerIngress, Mechanism: "keepalive",
+		Looks:      "a proxy that sends a request over a connection that the called closes at that moment as idle, and passes on that as the called's failure",
+		NextCheck:  "how long the proxy keeps idle connections, beside how long the called does",
+		SafeAction: "have the proxy keep them shorter than the called does; the called needs nothing",
+		Find:       reusedWhenClosed,
+	}, {
+		ID: "ingress.idle_timeout", Layer: semconv.LayerIngress, Mechanism: "idle_timeout",
+		Looks:      "a proxy of plain connections that ends those on which nothing comes for a time, and an agent whose connection broke",
+		NextCheck:  "the proxy's time-out of idle connections, beside how often its user sends anything",
+		SafeAction: "raise the time-out above that; the agent and who it talks to need nothing",
+		Find:       endedWhenIdle,
+	}}
+}
+
+// reusedWhenClosed needs both words, within a second of each other: the called's, that it closes an idle connection, and the proxy's, that the request had no answer.
+func reusedWhenClosed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	const apart = moment / 5
+	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself}
+	var broken []*correlator.Event // nginx's word for a connection that was closed while it was idle: who ends, or is ended, resets it
+	for _, e := range c.Failures(t) {
+		c.EachIn(semconv.LayerIngress, e.At-apart, e.At+apart, func(told *correlator.Event) {
+			if told.Failed() && strings.Contains(told.Text, "broken pipe) while sending request to upstream") {
+				broken = append(broken, told)
+			}
+		})
+		if e.Layer != semconv.LayerIngress {
+			continue
+		}
+		if e.HTTP.Status != 502 && !flagged(e.HTTP, "UC") {
+			continue
+		}
+		c.EachIn(semconv.LayerAPI, e.At-apart, e.At+apart, func(closed *correlator.Event) {
+			if !closed.IsEvent() && strings.Contains(closed.Text, "clos") && strings.Contains(closed.Text, "idle") && (closeTo(t, closed) || correlator.EveryReaderHas(closed)) {
+				ev.Records = append(ev.Records, closed, e)
+			}
+		})
+	}
+	if len(ev.Records) == 0 && len(broken) > 0 && c.AliveBetween(semconv.LayerAPI, t.From, t.At+recently) != nil {
+		slices.SortStableFunc(broken, correlator.CompareEvents)
+		ev.Weight, ev.Records = correlator.Telling, slices.Compact(broken)
+	}
+	if len(ev.Records) == 0 {
+		return nil
+	}
+	ev.Onset = ev.Records[0].At
+	ev.Summary = "the proxy sent the request over a connection that the called had closed as idle" + quote(ev.Records[0])
+	return []correlator.Evidence{ev}
+}
+
+// endedWhenIdle needs the proxy's own word (nginx's stream module, ngx_stream_proxy_module: proxy_timeout), and an agent that tells of a broken connection.
+func endedWhenIdle(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Kind == correlator.RequestTrouble {
+		return nil
+	}
+	var records []*correlator.Event
+	c.EachIn(semconv.LayerIngress, t.From, t.At, func(e *correlator.Event) {
+		if !e.IsEvent() && strings.Contains(e.Text, "while proxying connection") && strings.Contains(e.Text, "timed out") && (closeTo(t, e) || correlator.EveryReaderHas(e)) {
+			records = append(records, e)
+		}
+	})
+	if len(records) == 0 {
+		return nil
+	}
+	broke := false
+	c.EachIn(semconv.LayerNodeAgent, t.From, t.At, func(e *correlator.Event) {
+		if e.Failed() && !e.IsEvent() && correlator.EveryReaderHas(e) && holds(e.Text, brokenChannel) {
+			records, broke = append(records, e), true
+		}
+	})
+	if !broke {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Specific, Directness: correlator.Itself, Onset: records[0].At, Records: records,
+		Summary: "the proxy ended the agent's connection, on which nothing came for a time" + quote(records[0]),
+	}}
+}
+
+// brokenChannel are the words of an agent whose connection broke.
+var brokenChannel = []string{"connection reset", "connection error", "connection closed", "connection lost", "broken pipe", "unexpected eof", "channel closed"}
