@@ -50,7 +50,8 @@ type Evidence struct {
 	Disputed   string // the layer whose own word says the opposite, and that this layer's word accuses: nothing decides between the two
 	Beside     bool   // it stands on records that were said beside the trouble, under nobody's identifiers
 
-	beside bool // it lies beside the way of the step that failed; worked out by the judge
+	stands []*Event // Records, without what the trouble cites; worked out by the judge
+	beside bool     // it lies beside the way of the step that failed; worked out by the judge
 }
 
 // Rule looks for one cause.

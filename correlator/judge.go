@@ -184,7 +184,7 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 				d.drop(&ev, "what was late and done in the end takes proof of its own")
 				continue
 			}
-			ev.beside = besideTheWay(t, &ev)
+			ev.beside, ev.stands = besideTheWay(t, &ev), ev.Records
 			switch {
 			case ev.Layer == t.Owes:
 				ev.Records = union(ev.Records, t.Cites) // what it owed is part of the proof
@@ -204,7 +204,7 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 		}
 		return 0
 	})
-	return faceToFace(found), all
+	return faceToFace(t, found), all
 }
 
 // lastedAsLong says whether a party tells of itself what is wrong again and again while a step is late, and no more once it was done.

@@ -64,14 +64,14 @@ func dispute(a, b *Evidence) bool {
 }
 
 // faceToFace puts, where the best explanation, or another of its layer that says as much, is one party's word against another, that other one's word next: what
-// else speaks for the first is not what stands against it.
-func faceToFace(found []Evidence) []Evidence {
+// else speaks for the first is not what stands against it. An explanation that only believes one of the two parties stands behind both.
+func faceToFace(t *Trouble, found []Evidence) []Evidence {
 	for i := range found {
-		if found[i].Layer != found[0].Layer || found[i].Weight < found[0].Weight {
-			continue
-		}
 		for j := range found {
-			if dispute(&found[i], &found[j]) {
+			if !dispute(&found[i], &found[j]) {
+				continue
+			}
+			if found[i].Layer == found[0].Layer && found[i].Weight >= found[0].Weight || believes(t, found[:min(i, j)], &found[i]) {
 				rest := slices.Clone(found)
 				rest = slices.Delete(slices.Delete(rest, max(i, j), max(i, j)+1), min(i, j), min(i, j)+1)
 				return append([]Evidence{found[i], found[j]}, rest...)
@@ -79,4 +79,19 @@ func faceToFace(found []Evidence) []Evidence {
 		}
 	}
 	return found
+}
+
+// believes says whether each of some explanations stands on nothing but what both of two parties dispute, what one of them tells of the other, or what somebody
+// who waits for them tells: that he waits.
+func believes(t *Trouble, better []Evidence, one *Evidence) bool {
+	for _, ev := range better {
+		for _, e := range ev.stands {
+			disputed, party := slices.Contains(one.stands, e), e.Party()
+			waits := party == semconv.LayerClient || party == t.Owes
+			if !disputed && (party == ev.Layer || party != one.Layer && party != one.Disputed && !waits) {
+				return false // it tells of itself, or somebody else tells of it
+			}
+		}
+	}
+	return true
 }

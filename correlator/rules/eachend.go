@@ -31,6 +31,11 @@ func eachEnd() []correlator.Rule {
 		NextCheck:  "who sent the first FIN or RST: a capture on both ends",
 		SafeAction: "ask again; change neither before the line is known",
 		Find:       contradictingHangups,
+	}, {
+		ID: "account.each_end", Looks: "two parties of whom one tells that something passed between them, is held or was ended, and the other one that it was not",
+		NextCheck:  "what stands between the two: a capture, or the books of somebody else",
+		SafeAction: "ask again; change neither before it is known which of the two is right",
+		Find:       contradictingWords,
 	}}
 }
 
