@@ -33,7 +33,7 @@ func contradictingWords(c *correlator.Case, t *correlator.Trouble) []correlator.
 	all := tellings(c)
 	for i := range all {
 		denial := &all[i]
-		if denial.denies == 0 && !denial.accuses || denial.event.At > t.At+recently || denial.event.At < t.From-recently {
+		if denial.denies == 0 && !denial.accuses || denial.event.At > t.At+recently && denial.event.Allocation != c.ID || denial.event.At < t.From-recently {
 			continue
 		}
 		for k := range all {

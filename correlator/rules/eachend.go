@@ -45,12 +45,15 @@ var (
 	proxyHungUp  = []string{"broken pipe", "proxy closed", "closed by the proxy", "proxy nginx prematurely closed", "proxy envoy prematurely closed", "client prematurely closed", "closed by client", "peer closed", "closed the connection first", "closed first", "reset the connection", "connection reset by peer"}
 )
 
+// serverClosed are HAProxy's marks of a session that the server ended, before its answer or within it (HAProxy, 8.5).
+var serverClosed = []string{" sh-- ", " sd-- "}
+
 // contradictingHangups needs both words of one request, by its id or its trace, at first hand.
 func contradictingHangups(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	by := map[string]*correlator.Event{}
 	ids := func(e *correlator.Event) []string { return []string{e.TraceID, e.Own(identity.Request)} }
 	for _, e := range c.Failures(t) {
-		if e.Layer == semconv.LayerIngress && (holds(e.Text, calledHungUp) || flagged(e.HTTP, "UC") || e.HTTP.Status == 502 && strings.Contains(e.Text, " sh-- ")) { // HAProxy's SH: the server closed before the headers
+		if e.Layer == semconv.LayerIngress && (holds(e.Text, calledHungUp) || flagged(e.HTTP, "UC") || e.HTTP.Status == 502 && holds(e.Text, serverClosed)) {
 			for _, id := range ids(e) {
 				by[id] = e
 			}

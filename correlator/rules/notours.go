@@ -34,6 +34,8 @@ func tooBusy(c *correlator.Case, told *words, dials []*correlator.Event) bool {
 	for _, e := range dials {
 		if called = callee(c, e); called == "" && e.Party() == semconv.LayerIngress {
 			called = semconv.LayerAPI
+		} else if called == "" && (e.Party() == semconv.LayerNodeAgent || e.Party() == semconv.LayerClient) {
+			called = semconv.LayerIngress // whoever comes from outside dials the proxy
 		}
 	}
 	return called != "" && slices.ContainsFunc(told.all(), func(e *correlator.Event) bool {

@@ -67,10 +67,11 @@ const (
 	themeAbsent
 	themeAloud
 	themeNoneCame
+	themeLocked
 	themeRead // words of other lines that are looked at; signatures name them
 )
 
-var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRefusedAs: refusedAs, themeAwaited: awaited, themeBudget: {"disruption budget"}, themeNeverCame: missing, themeReceived: takenUp, themeAged: aged, themeAbsent: absent, themeAloud: aloud, themeNoneCame: noneCameWords, themeRead: nil}
+var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRefusedAs: refusedAs, themeAwaited: awaited, themeBudget: {"disruption budget"}, themeNeverCame: missing, themeReceived: takenUp, themeAged: aged, themeAbsent: absent, themeAloud: aloud, themeNoneCame: noneCameWords, themeLocked: locked, themeRead: nil}
 
 // on says whether a record names a theme.
 func on(e *correlator.Event, theme int) bool { return readingOf(e).themes&(1<<theme) != 0 }

@@ -86,6 +86,8 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		ev = byRollout(c, ev, "user_data", "user-data", "user_data", "userdata", "vendor-data", "cloud-init", "cloud-config", "ignition")
 	case "provider.boot_image", "provider.boot_file":
 		ev = byRollout(c, ev, "image", "image", "boot")
+	case "api_auth.admission":
+		ev = byRollout(c, ev, "policy", append([]string{"kyverno", "gatekeeper", "admission", "constraint"}, decidedBy...)...)
 	case "provider.bmc":
 		ev = ofTheirNet(c, t, s, ev)
 	case "db.lock", "db.slow":

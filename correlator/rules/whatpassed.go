@@ -8,6 +8,7 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // deed is what a party tells of what passed between it and another one: a set of bits.
@@ -111,6 +112,7 @@ func whatPassedBy(e *correlator.Event) whatPassed {
 	for _, clause := range strings.FieldsFunc(e.Text, func(r rune) bool { return strings.ContainsRune(";,|\n", r) }) {
 		t.read(strings.FieldsFunc(clause, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' }))
 	}
+	t.accuses = t.accuses || e.Layer == semconv.LayerIngress && (holds(e.Text, serverClosed) || flagged(e.HTTP, "UC"))
 	if t.affirms&deedAnswered != 0 {
 		t.affirms |= deedSent // what was answered has arrived
 	}

@@ -1,0 +1,75 @@
+package rules
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// lockLeft finds locks that somebody keeps after he has ended.
+func lockLeft() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "account.lock_left", Mechanism: "lock",
+		Looks:      "somebody who waits for a lock of his own kind, and the end of the run that he names as its holder",
+		NextCheck:  "by which name the holder gave its lock back, and what it was told",
+		SafeAction: "take the lock from the run that has ended; what waits goes on by itself",
+		Find:       waitsForAnEndedHolder,
+	}}
+}
+
+// locked are the words of a lock by which one waits.
+var locked = []string{"lock", "mutex", "semaphore", "sperre", "verrou", "cerrojo", "bloqueo", "blocco", "lease"}
+
+var (
+	// holderNamed finds who is named as the holder of a lock.
+	holderNamed = regexp.MustCompile(`\b(?:held by|owned by|taken by|holder|owner|halter|inhaber|gehalten von|belegt von|titular|détenteur|détenu par|retenido por|tenuto da)\b[:= ]*(?:\p{L}+ ){0,2}["']?([\p{L}\d][\w./-]{2,}\d[\w./-]*|\d{3,})`)
+	// holderEnded finds that the very line says the holder has ended.
+	holderEnded = regexp.MustCompile(`\b(?:ended|finished|completed|exited|already (?:done|gone)|no longer (?:exists|runs|alive)|beendet|abgeschlossen|terminado|terminé|finalizado|concluso)\b`)
+	waitsFor    = regexp.MustCompile(`\b(?:wait|waits|waiting|blocked|queued|warte|wartet|esper\w+|atten\w+|aspett\w+)\b`)
+)
+
+// waitsForAnEndedHolder needs the word of who waits, on the allocation's own step, and the holder's end: by that word itself, or by its run's.
+func waitsForAnEndedHolder(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if c.Profile.FirstFailure() {
+		return nil
+	}
+	var told, end *correlator.Event
+	for _, e := range c.Events {
+		if e.At < t.From || e.At > t.At || e.IsEvent() || !on(e, themeLocked) || e.Allocation != c.ID || !c.Profile.Knows(e.Party()) {
+			continue
+		}
+		m := holderNamed.FindStringSubmatch(e.Text)
+		if m == nil || !waitsFor.MatchString(e.Text) || strings.EqualFold(e.Own(identity.Workflow), m[1]) {
+			continue
+		}
+		_, after, _ := strings.Cut(e.Text, m[1])
+		if holderEnded.MatchString(after) {
+			told = e
+			break
+		}
+		c.EachOther(t.From-int64(changed), e.At, func(o *correlator.Event) {
+			if o.Is(semconv.EventWorkflowState) && (o.To() == semconv.Completed || o.To() == semconv.Failed) && strings.EqualFold(o.Own(identity.Workflow), m[1]) {
+				told, end = e, o
+			}
+		})
+		if told != nil {
+			break
+		}
+	}
+	if told == nil {
+		return nil
+	}
+	ev := correlator.Evidence{
+		Rule: told.Party() + ".lock_left", Layer: told.Party(), Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Records: []*correlator.Event{told},
+		Summary: told.Party() + " waits for a lock that a run holds which has ended" + quote(told),
+	}
+	if end != nil {
+		c.Borrow(end)
+		ev.Records = []*correlator.Event{end, told}
+		ev.Onset = told.At
+	}
+	return []correlator.Evidence{ev}
+}
