@@ -56,6 +56,7 @@ var groups = []struct {
 	{netboot, "answered, and asked for and answered again"},
 	{eachEnd, "not arrived: each end of the link says that it is the other one"},
 	{unfinished, "accepted and not answered"},
+	{rateLimited, "refused, whoever asks"},
 	{lockLeft, "accepted, and waiting for what an ended run holds"},
 	{unattendedQueues, "arrived in a queue, and not taken from it"},
 	{notAsWanted, "accepted and not carried out"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/needles"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -142,6 +143,9 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if own := deniedByProxy(c, ev.Records); own != nil {
 		return []correlator.Evidence{*own}
 	}
+	if decided := decidedOn(c, ev.Records); decided != nil {
+		ev.Records, ev.Directness = append(ev.Records, decided), correlator.Itself
+	}
 	best := witness(ev.Records)
 	for _, e := range ev.Records {
 		if e.Layer == semconv.LayerAPIAuth && e.Body != "" {
@@ -159,6 +163,28 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	return []correlator.Evidence{ev}
 }
+
+// decidedOn is the word of who decides on a refused request, by the request's identifier, which it may say in passing: a denial is no failure of his.
+func decidedOn(c *correlator.Case, refused []*correlator.Event) (decided *correlator.Event) {
+	for _, e := range refused {
+		id := e.Own(identity.Request)
+		if id == "" || e.Layer == semconv.LayerAPIAuth {
+			continue
+		}
+		c.EachIn(semconv.LayerAPIAuth, e.At-moment, e.At+moment, func(o *correlator.Event) {
+			if !o.IsEvent() && o.Own(identity.Request) == id && holds(o.Text, deniedWords) {
+				decided = o
+			}
+		})
+		if decided != nil {
+			break
+		}
+	}
+	return decided
+}
+
+// deniedWords are the words of who decides that a request may not pass.
+var deniedWords = []string{"denied", "not in ", "forbidden", "not allowed", "unauthorized", "authorized\":false", "no rule matches", "rejected"}
 
 // ownProxyRefused is the caller's word that it goes by a proxy of its own, where the caller alone tells of a refusal; nil where it says nothing of one.
 func ownProxyRefused(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) (says *correlator.Event) {

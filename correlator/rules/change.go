@@ -78,7 +78,7 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			}
 		}
 		switch {
-		case len(said) == 0:
+		case len(said) == 0 || holds(strings.ToLower(what(e)), louder):
 		case slices.ContainsFunc(rollouts[:i], func(earlier *correlator.Event) bool { return takesBack(e, earlier) }) && !slices.ContainsFunc(said, outgrown):
 			// It brought back what ran before, and nobody says that the world has moved on since.
 		default:
@@ -115,6 +115,9 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	return []correlator.Evidence{ev}
 }
+
+// louder are the words of a rollout that changes what a program writes into its log, and nothing that it does.
+var louder = []string{"log.level", "log-level", "log_level", "loglevel", "verbosity"}
 
 // before are those of a time before another.
 func before(events []*correlator.Event, at int64) (out []*correlator.Event) {

@@ -13,7 +13,7 @@ import (
 func lockLeft() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "account.lock_left", Mechanism: "lock",
-		Looks:      "somebody who waits for a lock of his own kind, and the end of the run that he names as its holder",
+		Looks:      "somebody who waits for a lock, and the end of the run that he names as its holder, or that run's word that it waits in turn for his",
 		NextCheck:  "by which name the holder gave its lock back, and what it was told",
 		SafeAction: "take the lock from the run that has ended; what waits goes on by itself",
 		Find:       waitsForAnEndedHolder,
@@ -30,6 +30,23 @@ var (
 	holderEnded = regexp.MustCompile(`\b(?:ended|finished|completed|exited|already (?:done|gone)|no longer (?:exists|runs|alive)|beendet|abgeschlossen|terminado|terminé|finalizado|concluso)\b`)
 	waitsFor    = regexp.MustCompile(`\b(?:wait|waits|waiting|blocked|queued|warte|wartet|esper\w+|atten\w+|aspett\w+)\b`)
 )
+
+// crossed is the word of the named holder that it waits in turn for a lock which who waits for it holds; nil where there is none.
+func crossed(c *correlator.Case, waits *correlator.Event, holder string) (other *correlator.Event) {
+	own := strings.ToLower(waits.Own(identity.Workflow))
+	if own == "" {
+		return nil
+	}
+	c.EachIn(waits.Layer, waits.At-recently, waits.At+recently, func(e *correlator.Event) {
+		if other != nil || e.IsEvent() || !on(e, themeLocked) || !strings.EqualFold(e.Own(identity.Workflow), holder) {
+			return
+		}
+		if m := holderNamed.FindStringSubmatch(e.Text); m != nil && m[1] == own && waitsFor.MatchString(e.Text) {
+			other = e
+		}
+	})
+	return other
+}
 
 // waitsForAnEndedHolder needs the word of who waits, on the allocation's own step, and the holder's end: by that word itself, or by its run's.
 func waitsForAnEndedHolder(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
@@ -55,6 +72,12 @@ func waitsForAnEndedHolder(c *correlator.Case, t *correlator.Trouble) []correlat
 				told, end = e, o
 			}
 		})
+		if told == nil {
+			end = crossed(c, e, m[1])
+			if end != nil {
+				told = e
+			}
+		}
 		if told != nil {
 			break
 		}
@@ -62,13 +85,17 @@ func waitsForAnEndedHolder(c *correlator.Case, t *correlator.Trouble) []correlat
 	if told == nil {
 		return nil
 	}
+	summary := " waits for a lock that a run holds which has ended"
+	if end != nil && !end.IsEvent() {
+		summary = " has two runs that wait for each other's locks"
+	}
 	ev := correlator.Evidence{
 		Rule: told.Party() + ".lock_left", Layer: told.Party(), Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Records: []*correlator.Event{told},
-		Summary: told.Party() + " waits for a lock that a run holds which has ended" + quote(told),
+		Summary: told.Party() + summary + quote(told),
 	}
 	if end != nil {
 		c.Borrow(end)
-		ev.Records = []*correlator.Event{end, told}
+		ev.Records = inOrder(end, told)
 		ev.Onset = told.At
 	}
 	return []correlator.Evidence{ev}

@@ -263,15 +263,24 @@ func launchedUnnoted(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 			said = e
 		}
 	}
-	for _, e := range c.Events {
+	if said == nil {
+		return nil
+	}
+	unnoted := func(e *correlator.Event) bool {
 		job := e.Own(identity.ProviderJob)
 		noted := slices.ContainsFunc(c.Lifecycle.Jobs, func(j *correlator.Run) bool { return j.ID == job && j.Changes[0].At <= t.At })
-		if job != "" && job != failed && !noted && !e.IsEvent() && e.Layer == semconv.LayerProvider && e.At < t.At {
-			other = e
-			break
-		}
+		return job != "" && job != failed && !noted && !e.IsEvent() && e.Layer == semconv.LayerProvider && e.At < t.At
 	}
-	if said == nil || other == nil {
+	if i := slices.IndexFunc(c.Events, unnoted); i >= 0 {
+		other = c.Events[i]
+	}
+	id := strings.ToLower(c.ID)
+	c.EachIn(semconv.LayerProvider, t.From-recently, said.At, func(e *correlator.Event) {
+		if other == nil && unnoted(e) && e.Allocation == "" && strings.Contains(e.Text, "launch") && strings.Contains(e.Text, id) {
+			other = e // nobody's by its identifiers, since the platform never noted it: the provider names for whom it was
+		}
+	})
+	if other == nil {
 		return nil
 	}
 	return []correlator.Evidence{{

@@ -3,6 +3,7 @@ package rules
 import (
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/record"
@@ -17,14 +18,20 @@ func unsent() []correlator.Rule {
 		NextCheck:  "what the user's program did instead, and when it means to send it",
 		SafeAction: "order again, and send it in time; the platform needs nothing",
 		Find:       neverSent,
+	}, {
+		ID: "client.broke_off", Layer: semconv.LayerClient, Mechanism: "crash",
+		Looks:      "a user's program that tells of an error of its own which nobody caught, and the API's word that what it was to send has not come since",
+		NextCheck:  "that error in the user's program",
+		SafeAction: "start the user's program again and order again; the platform needs nothing",
+		Find:       programBrokeOff,
 	}}
 }
 
 var (
 	// noneCame finds that none of the calls came that a step waits for: "confirm requests seen: 0", "requests received 0".
-	noneCame = regexp.MustCompile(`\b(?:requests?|calls?|uploads?|confirmations?|puts?|posts?) (?:seen|received|so far)[:= ]+0\b|\bno (?:confirmation|upload|confirm request|put request) (?:was )?(?:received|seen)\b|\b0 (?:\w+ )?(?:requests|calls|uploads) (?:received|seen)\b`)
+	noneCame = regexp.MustCompile(`\bno (?:renewal|heartbeat|keepalive|sign of life) since\b|\bnot renewed since\b|\b(?:requests?|calls?|uploads?|confirmations?|puts?|posts?) (?:seen|received|so far)[:= ]+0\b|\bno (?:confirmation|upload|confirm request|put request) (?:was )?(?:received|seen)\b|\b0 (?:\w+ )?(?:requests|calls|uploads) (?:received|seen)\b`)
 	// noneCameWords are the words without which a text is not looked at for that.
-	noneCameWords = []string{" seen: 0", " seen=0", " seen 0", " received: 0", " received=0", " received 0", " so far: 0", " so far 0", "no confirmation ", "no upload ", "no confirm request ", "no put request ", " requests received", " uploads received", " calls received"}
+	noneCameWords = []string{"no renewal since", "no heartbeat since", "no keepalive since", "no sign of life since", "not renewed since", " seen: 0", " seen=0", " seen 0", " received: 0", " received=0", " received 0", " so far: 0", " so far 0", "no confirmation ", "no upload ", "no confirm request ", "no put request ", " requests received", " uploads received", " calls received"}
 )
 
 // neverSent needs both: the API's own word on this very allocation, and the word of the user's program meanwhile, which does not complain of any call.
@@ -54,6 +61,27 @@ func neverSent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		Weight: correlator.Telling, Directness: correlator.Caller, Onset: min(client.At, told.At), Records: inOrder(client, told),
 		Summary: "what the step waits for was never sent, by the API's word" + quote(told),
 	}}
+}
+
+// uncaught are the words of a program that tells of an error of its own which ended a part of it.
+var uncaught = []string{"uncaught exception", "unhandled exception", "uncaught error", "unhandled rejection", "exception in thread", "panic:", "fatal error", "segmentation fault", "thread died", "thread exited"}
+
+// programBrokeOff needs the program's own error first, and then the API's word on this very allocation that nothing has come since.
+func programBrokeOff(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	for _, told := range countsNone(c) {
+		if told.At < t.From-recently || told.At > t.At+recently || !c.Own(told, t) {
+			continue
+		}
+		for _, e := range c.Events {
+			if e.Layer == semconv.LayerClient && e.At <= told.At && e.At >= told.At-int64(time.Hour) && !e.IsEvent() && e.Failed() && c.Own(e, t) && holds(e.Text, uncaught) {
+				return []correlator.Evidence{{
+					Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: e.At, Records: inOrder(e, told),
+					Summary: "the user's program broke off, and nothing has come from it since" + quote(e),
+				}}
+			}
+		}
+	}
+	return nil
 }
 
 // countsNone lists the API's own words on the allocation by which none of the awaited calls came.

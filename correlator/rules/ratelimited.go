@@ -1,0 +1,63 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// rateLimited finds machines whose polls the API turns away as too many, all of them.
+func rateLimited() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "api.turns_all_away", Layer: semconv.LayerAPI, Mechanism: "limit",
+		Looks:      "a step that waits for a machine, and polls of that machine and of others that are answered with 429, and none that is answered otherwise",
+		NextCheck:  "how the API counts calls, and when its count was last filled up",
+		SafeAction: "raise or reset the limit; the machines ask as they always did",
+		Find:       allTurnedAway,
+	}}
+}
+
+// tooMany says whether a machine tells that its poll was turned away as one too many (RFC 6585, 4).
+func tooMany(e *correlator.Event) bool {
+	return e.HTTP.Status == 429 || strings.Contains(e.Text, "429 too many requests")
+}
+
+// allTurnedAway needs two machines at least: where one alone is turned away, it may ask too often. A proxy that turns away by itself is another matter.
+func allTurnedAway(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	var own, other *correlator.Event
+	for _, e := range c.Failures(t) {
+		if e.Layer == semconv.LayerNodeAgent && tooMany(e) && c.Own(e, t) {
+			own = e
+			break
+		}
+	}
+	if own == nil {
+		return nil
+	}
+	through, byProxy := false, false
+	c.EachIn(semconv.LayerNodeAgent, own.At-int64(changed), t.At+moment, func(e *correlator.Event) {
+		switch {
+		case e.IsEvent():
+		case tooMany(e) && e.Node != "" && e.Node != own.Node:
+			other = e
+		case e.At > own.At && !e.Failed() && strings.Contains(e.Text, "no task"):
+			through = true
+		}
+	})
+	if other == nil || through {
+		return nil
+	}
+	c.EachIn(semconv.LayerIngress, own.At-recently, t.At+moment, func(e *correlator.Event) {
+		polls := strings.Contains(e.HTTP.Path, "/tasks")
+		through = through || polls && e.At > own.At && e.HTTP.Status >= 200 && e.HTTP.Status < 300
+		byProxy = byProxy || polls && e.HTTP.Status == 429 && e.HTTP.Upstream == ""
+	})
+	if through || byProxy {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Caller, Records: inOrder(own, other),
+		Summary: "the API turns away the polls of every machine as too many" + quote(own),
+	}}
+}
