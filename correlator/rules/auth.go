@@ -234,7 +234,7 @@ var ofFiles = []string{"could not open", "cannot open", "failed to open", "can't
 // another matter, so the words count only from those who take or pass on such decisions.
 func refusal(e *correlator.Event) bool {
 	r := readingOf(e)
-	if r == nothing {
+	if r.shared() {
 		return isRefusal(e)
 	}
 	if !r.refused {

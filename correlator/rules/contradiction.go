@@ -5,24 +5,44 @@ import (
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// tellings lists what the parties of an allocation tell of what passed between them.
-func tellings(c *correlator.Case) []whatPassed {
+// denial is what one party denies, and who stands against it, worked out once.
+type denial struct {
+	whatPassed
+	looked bool
+	rival  *correlator.Event
+}
+
+// denials lists what the parties of an allocation deny of what passed between them, or accuse each other of.
+func denials(c *correlator.Case) []*denial {
 	type key struct{}
 	return c.Memo(key{}, func() any {
-		var out []whatPassed
+		var out []*denial
 		for _, e := range c.Events {
-			if e.IsEvent() || !c.Profile.Knows(e.Party()) {
+			if e.IsEvent() || !on(e, themeDenies) && !flagged(e.HTTP, "UC") || !c.Profile.Knows(e.Party()) {
 				continue
 			}
-			if t := whatPassedBy(e); len(t.things) != 0 {
-				out = append(out, t)
+			if e.Allocation == "" && e.Node == "" && !e.Failed() && !slices.ContainsFunc(thingKinds, func(kind identity.Kind) bool { return e.Own(kind) != "" }) {
+				continue // it may be about anybody
+			}
+			if e.Layer == semconv.LayerIngress && e.HTTP.Status != 0 && !holds(e.Text, serverClosed) && !flagged(e.HTTP, "UC") || !strings.ContainsAny(e.Text, digits) {
+				continue // an access line denies nothing; and what has no digit names no thing
+			}
+			t := whatPassedBy(e)
+			t.things = slices.DeleteFunc(t.things, func(s string) bool { return ofAll(c, s) })
+			if (t.denies != 0 || t.accuses) && len(t.things) != 0 {
+				out = append(out, &denial{whatPassed: t})
 			}
 		}
 		return out
-	}).([]whatPassed)
+	}).([]*denial)
 }
+
+// mostDenials is how many denials are looked into at one trouble: the first of them and, more, the last.
+const mostDenials = 16
 
 // contradictingWords needs two parties' words on one thing: one tells that it passed, is held or was ended, and the other, after that, that it did not; or each
 // tells that the other one ended it. Nothing that came later may have set it right: then something was the cause, and somebody can tell what.
@@ -30,44 +50,66 @@ func contradictingWords(c *correlator.Case, t *correlator.Trouble) []correlator.
 	if c.Profile.FirstFailure() || t.Cleared != 0 {
 		return nil
 	}
-	all := tellings(c)
-	for i := range all {
-		denial := &all[i]
-		if denial.denies == 0 && !denial.accuses || denial.event.At > t.At+recently && denial.event.Allocation != c.ID || denial.event.At < t.From-recently {
+	var near []*denial
+	for _, d := range denials(c) {
+		if d.event.At >= t.From-recently && (d.event.At <= t.At+recently || d.event.Allocation == c.ID) {
+			near = append(near, d)
+		}
+	}
+	if over := len(near) - mostDenials; over > 0 {
+		near = slices.Delete(near, mostDenials/4, mostDenials/4+over)
+	}
+	for _, d := range near {
+		if d.against(c); d.rival == nil {
 			continue
 		}
-		for k := range all {
-			if affirmation := &all[k]; opposed(affirmation, denial) && ofOneThing(c, affirmation, denial) {
-				both := disputed(affirmation.event.Party(), denial.event.Party(), affirmation.event, denial.event)
-				for i := range both {
-					both[i].Weight = correlator.Slight // who tells of himself, or a third one, decides
-				}
-				return both
-			}
+		both := disputed(d.rival.Party(), d.event.Party(), d.rival, d.event)
+		for i := range both {
+			both[i].Weight = correlator.Slight // who tells of himself, or a third one, decides
 		}
+		return both
 	}
 	return nil
 }
 
+// against looks for another party's word that stands against a denial.
+func (d *denial) against(c *correlator.Case) {
+	if d.looked {
+		return
+	}
+	d.looked = true
+	for _, e := range c.Events {
+		if e.IsEvent() || e.Party() == d.event.Party() || e.At > d.event.At+moment || !d.speaksOf(e) || !c.Profile.Knows(e.Party()) {
+			continue
+		}
+		if a := whatPassedBy(e); opposed(&a, &d.whatPassed) && slices.ContainsFunc(d.things, func(s string) bool { return slices.Contains(a.things, s) }) {
+			d.rival = e
+			return
+		}
+	}
+}
+
+// speaksOf says whether a record may speak of what is denied.
+func (d *denial) speaksOf(e *correlator.Event) bool {
+	for _, kind := range thingKinds {
+		if id := e.Own(kind); id != "" && slices.ContainsFunc(d.things, func(s string) bool { return strings.EqualFold(s, id) }) {
+			return true
+		}
+	}
+	return holds(e.Text, d.things)
+}
+
 // opposed says whether one party's words stand against the other's.
 func opposed(a, d *whatPassed) bool {
-	if a.event.Party() == d.event.Party() {
-		return false
-	}
 	if a.accuses && d.accuses && max(a.event.At, d.event.At)-min(a.event.At, d.event.At) <= moment {
 		return true
-	}
-	if a.event.At > d.event.At+moment {
-		return false
 	}
 	const ofOneEnd = deedReceived // who got something and who did not are both at the far end
 	both := a.affirms & d.denies &^ a.denies
 	return both&^ofOneEnd != 0 || a.affirms&deedSent != 0 && d.denies&deedReceived != 0 || a.affirms&deedReceived != 0 && d.denies&deedSent != 0
 }
 
-// ofOneThing says whether two parties speak of one thing, which is not the allocation or one of its machines, of which everybody speaks.
-func ofOneThing(c *correlator.Case, a, d *whatPassed) bool {
-	return slices.ContainsFunc(d.things, func(s string) bool {
-		return s != strings.ToLower(c.ID) && !slices.ContainsFunc(c.Lifecycle.Nodes, func(n string) bool { return strings.ToLower(n) == s }) && slices.Contains(a.things, s)
-	})
+// ofAll says whether a name is the allocation's or one of its machines', of which everybody speaks.
+func ofAll(c *correlator.Case, name string) bool {
+	return name == strings.ToLower(c.ID) || slices.ContainsFunc(c.Lifecycle.Nodes, func(n string) bool { return strings.ToLower(n) == name })
 }

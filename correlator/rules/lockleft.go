@@ -31,6 +31,20 @@ var (
 	waitsFor    = regexp.MustCompile(`\b(?:wait|waits|waiting|blocked|queued|warte|wartet|esper\w+|atten\w+|aspett\w+)\b`)
 )
 
+// waiters lists the allocation's own words of who waits for a lock and names its holder.
+func waiters(c *correlator.Case) []*correlator.Event {
+	type key struct{}
+	return c.Memo(key{}, func() any {
+		var out []*correlator.Event
+		for _, e := range c.Events {
+			if !e.IsEvent() && on(e, themeLocked) && e.Allocation == c.ID && c.Profile.Knows(e.Party()) && holderNamed.MatchString(e.Text) && waitsFor.MatchString(e.Text) {
+				out = append(out, e)
+			}
+		}
+		return out
+	}).([]*correlator.Event)
+}
+
 // crossed is the word of the named holder that it waits in turn for a lock which who waits for it holds; nil where there is none.
 func crossed(c *correlator.Case, waits *correlator.Event, holder string) (other *correlator.Event) {
 	own := strings.ToLower(waits.Own(identity.Workflow))
@@ -54,12 +68,12 @@ func waitsForAnEndedHolder(c *correlator.Case, t *correlator.Trouble) []correlat
 		return nil
 	}
 	var told, end *correlator.Event
-	for _, e := range c.Events {
-		if e.At < t.From || e.At > t.At || e.IsEvent() || !on(e, themeLocked) || e.Allocation != c.ID || !c.Profile.Knows(e.Party()) {
+	for _, e := range waiters(c) {
+		if e.At < t.From || e.At > t.At {
 			continue
 		}
 		m := holderNamed.FindStringSubmatch(e.Text)
-		if m == nil || !waitsFor.MatchString(e.Text) || strings.EqualFold(e.Own(identity.Workflow), m[1]) {
+		if strings.EqualFold(e.Own(identity.Workflow), m[1]) {
 			continue
 		}
 		_, after, _ := strings.Cut(e.Text, m[1])

@@ -37,14 +37,26 @@ type reading struct {
 	called    bool // whether the callee was read
 }
 
-// nothing is the reading of the many records that tell of no failure and name no cause. It is nobody's own.
-var nothing = &reading{}
+// nothing is the reading of the many records that tell of no failure and name no cause, and nothingBut that of those among them that deny something.
+// They are nobody's own.
+var (
+	nothing    = &reading{}
+	nothingBut = &reading{themes: 1 << themeDenies}
+)
+
+// shared says whether a reading is that of many records.
+func (r *reading) shared() bool { return r == nothing || r == nothingBut }
 
 func readingOf(e *correlator.Event) *reading {
 	return e.Memo(func(e *correlator.Event) any {
 		hints, named := read(e)
-		if hints == nil && named == 0 && !e.Failed() {
-			return nothing
+		if hints == nil && !e.Failed() {
+			switch named {
+			case nothing.themes:
+				return nothing
+			case nothingBut.themes:
+				return nothingBut
+			}
 		}
 		return &reading{hints: hints, themes: named}
 	}).(*reading)
@@ -68,10 +80,11 @@ const (
 	themeAloud
 	themeNoneCame
 	themeLocked
+	themeDenies
 	themeRead // words of other lines that are looked at; signatures name them
 )
 
-var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRefusedAs: refusedAs, themeAwaited: awaited, themeBudget: {"disruption budget"}, themeNeverCame: missing, themeReceived: takenUp, themeAged: aged, themeAbsent: absent, themeAloud: aloud, themeNoneCame: noneCameWords, themeLocked: locked, themeRead: nil}
+var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRefusedAs: refusedAs, themeAwaited: awaited, themeBudget: {"disruption budget"}, themeNeverCame: missing, themeReceived: takenUp, themeAged: aged, themeAbsent: absent, themeAloud: aloud, themeNoneCame: noneCameWords, themeLocked: locked, themeDenies: denialWords, themeRead: nil}
 
 // on says whether a record names a theme.
 func on(e *correlator.Event, theme int) bool { return readingOf(e).themes&(1<<theme) != 0 }

@@ -113,7 +113,7 @@ var portLayers = map[string]string{
 // stated reads what a record says of whom.
 func stated(c *correlator.Case, e *correlator.Event) statement {
 	r := readingOf(e)
-	if r == nothing {
+	if r.shared() {
 		return state(c, e)
 	}
 	if !r.stated {
@@ -225,7 +225,7 @@ func why(text string) []string {
 // callee is the layer of whom a record says that it could not be used, "" where it says that of nobody.
 func callee(c *correlator.Case, e *correlator.Event) string {
 	r := readingOf(e)
-	if r == nothing {
+	if r.shared() {
 		return readCallee(c, e)
 	}
 	if !r.called {

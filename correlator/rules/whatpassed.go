@@ -24,7 +24,7 @@ const (
 )
 
 // deeds are the words, and beginnings of words (with "*"), by which one tells of each.
-var deeds = deedsOf(map[deed]string{
+var deeds = map[deed]string{
 	deedSent: `send sends sent sending deliver* publish* pushed posted upload* handed forwarded transmit* presented presents submitted notified served issued called
 		gesendet gesandt zugestellt enviad* envió entregad* envoyé* inviat* enviou`,
 	deedReceived: `receiv* arriv* came come comes reached seen saw got consumed fetched
@@ -33,63 +33,104 @@ var deeds = deedsOf(map[deed]string{
 	deedHeld:     `held hold holds holding granted grants lease* given gave owned owns allowed permitted attached mounted erteilt hält halte concedid* accordé*`,
 	deedEnded:    `closed closes released releases withdrawn withdrew ended terminated unlocked revoked detached unmounted deleted removed beendet geschlossen freigegeben cerrad* liberad* fermé* libéré*`,
 	deedPresent:  `stored written wrote committed recorded persisted booked known registered enrolled exists exist present available found gespeichert vorhanden bekannt registrad* guardad* enregistré*`,
-})
+}
 
 // deniedDeeds are nouns that tell of a deed where it is denied alone: "no such order", "0 requests".
-var deniedDeeds = deedsOf(map[deed]string{
+var deniedDeeds = map[deed]string{
 	deedReceived: `order orders request requests message messages event events call calls command commands callback callbacks webhook webhooks signal signals notice frames packets delivery deliveries datagrams auftrag aufträge nachricht nachrichten pedido pedidos mensaje mensajes commande ordre`,
 	deedAnswered: `answer answers response responses reply replies receipt acknowledgement ack confirmation antwort antworten respuesta réponse`,
 	deedHeld:     `lease leases lock locks holder reservation`,
 	deedPresent:  `record records row rows entry entries trace booking eintrag registro`,
-})
-
-func deedsOf(table map[deed]string) map[string]deed {
-	out := map[string]deed{}
-	for d, words := range table {
-		for _, w := range strings.Fields(words) {
-			out[w] |= d
-		}
-	}
-	return out
 }
 
-// deedOf is what a word tells of, 0 where it tells of none.
-func deedOf(word string) deed {
-	if d, ok := deeds[word]; ok {
-		return d
-	}
-	for n := len(word); n >= 4; n-- {
-		if d, ok := deeds[word[:n]+"*"]; ok {
-			return d
-		}
-	}
-	return 0
-}
-
-var (
-	// denyings are the words by which somebody tells that something was not.
-	denyings = setOf(`no not never none nothing nobody neither nor 0 zero without nowhere unknown denies denied doesn't didn't hasn't haven't don't isn't wasn't cannot
-		nicht nichts nie niemals kein keine keinen keiner niemand ninguna ningún ninguno nunca nada jamás aucun aucune jamais rien mai nessun nessuna niente nenhum nenhuma`)
-	// nobodies and what follows them deny without naming a deed: "none with host=7".
-	nobodies = setOf(`none nothing nobody nichts niemand nada nessuno rien`)
-	ofWhom   = setOf(`with for from of by under mit von für con de da avec`)
-	// expected are the words of what is still to come.
-	expected = setOf(`due expect expects expected expecting await awaits awaiting awaited wait waits waiting pending outstanding must should will would wartet warte erwartet espera esperando attend attendu`)
-	// httpDone are the codes of an HTTP answer that says it is done.
-	httpDone = setOf(`200 201 202 204`)
-	// farEnds are the words by which somebody calls who is at the other end.
-	farEnds = setOf(`peer remote far other server client upstream backend called caller proxy switch host broker bmc agent worker api provider partner side end machine node balancer gegenstelle gegenseite cliente servidor`)
-	// breaks are what an other side is accused of.
-	breaks = setOf(`closed hung dropped withdrew withdrawn reset ended left gave cut disconnected stopped terminated aborted`)
+// What a word is beside a deed.
+const (
+	negates  = 1 << iota
+	awaits   // of what is still to come
+	nobody   // with ofWhom after it, it denies without naming a deed: "none with host=7"
+	ofWhom   //
+	farEnd   // who is at the other end
+	breaks   // what an other end is accused of
+	httpDone // a code of an HTTP answer that says it is done
+	by
+	back
 )
 
-func setOf(words string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		out[w] = true
+// kinds are the words of each.
+var kinds = map[int]string{
+	negates: `no not never none nothing nobody neither nor 0 zero without nowhere unknown denies denied doesn't didn't hasn't haven't don't isn't wasn't cannot
+		nicht nichts nie niemals kein keine keinen keiner niemand ninguna ningún ninguno nunca nada jamás aucun aucune jamais rien mai nessun nessuna niente nenhum nenhuma`,
+	awaits:   `due expect expects expected expecting await awaits awaiting awaited wait waits waiting pending outstanding must should will would wartet warte erwartet espera esperando attend attendu`,
+	nobody:   `none nothing nobody nichts niemand nada nessuno rien`,
+	ofWhom:   `with for from of by under mit von für con de da avec`,
+	farEnd:   `peer remote far other server client upstream backend called caller proxy switch host broker bmc agent worker api provider partner side end machine node balancer gegenstelle gegenseite cliente servidor`,
+	breaks:   `closed hung dropped withdrew withdrawn reset ended left gave cut disconnected stopped terminated aborted`,
+	httpDone: `200 201 202 204`,
+	by:       `by`,
+	back:     `back`,
+}
+
+// role is what a word is in what somebody tells.
+type role struct {
+	done, denied deed // denied: of a deed where it is denied alone
+	is           int
+}
+
+var roles = func() map[string]role {
+	out := map[string]role{}
+	add := func(words string, change func(*role)) {
+		for _, w := range strings.Fields(words) {
+			r := out[w]
+			change(&r)
+			out[w] = r
+		}
+	}
+	for d, words := range deeds {
+		add(words, func(r *role) { r.done |= d })
+	}
+	for d, words := range deniedDeeds {
+		add(words, func(r *role) { r.denied |= d })
+	}
+	for kind, words := range kinds {
+		add(words, func(r *role) { r.is |= kind })
+	}
+	for word, r := range out { // a word that is something else, too
+		if r.done == 0 && !strings.HasSuffix(word, "*") {
+			r.done = begun(out, word).done
+			out[word] = r
+		}
 	}
 	return out
+}()
+
+// The lengths of the beginnings of words among roles.
+const shortestBegin, longestBegin = 3, 10
+
+func roleOf(word string) role {
+	if r, known := roles[word]; known {
+		return r
+	}
+	return begun(roles, word)
 }
+
+// begun is the role of a beginning of a word.
+func begun(roles map[string]role, word string) role {
+	var begin [longestBegin + 1]byte
+	for n := copy(begin[:longestBegin], word); n >= shortestBegin; n-- {
+		kept := begin[n]
+		begin[n] = '*'
+		if r, known := roles[string(begin[:n+1])]; known {
+			return r
+		}
+		begin[n] = kept
+	}
+	return role{}
+}
+
+// denialWords are what a text holds that denies something, or tells that another one ended it: without one of them it is not read for that.
+var denialWords = []string{" not ", "not ", "never", "nothing", "none", "nobody", "neither", " no ", "unknown", "without", "nowhere", "cannot", "n't ", " 0 ", ": 0", "zero ", "denie",
+	"nicht", "nichts", "nie ", "niemals", "kein", "niemand", "ningun", "ningún", "nunca", "nada ", "jamás", "aucun", "jamais", "rien ", "mai ", "nessun", "niente", "nenhum",
+	"closed", "hung ", "dropped", "withdrew", "withdrawn", "reset ", "ended", "disconnected", "stopped", "terminated", "aborted", " sh-- ", " sd-- "}
 
 // How many words a negation may stand before what it denies, and after it ("received: 0").
 const (
@@ -123,30 +164,35 @@ func whatPassedBy(e *correlator.Event) whatPassed {
 }
 
 func (t *whatPassed) read(words []string) {
-	awaited := slices.ContainsFunc(words, func(w string) bool { return expected[w] })
-	for i, w := range words {
-		if nobodies[w] && i+1 < len(words) && ofWhom[words[i+1]] {
+	var few [48]role
+	roles, awaited := few[:0], false
+	for _, w := range words {
+		r := roleOf(w)
+		roles, awaited = append(roles, r), awaited || r.is&awaits != 0
+	}
+	for i, r := range roles {
+		follows := func(flag int) bool { return i+1 < len(roles) && roles[i+1].is&flag != 0 }
+		if r.is&nobody != 0 && follows(ofWhom) {
 			t.denies |= deedReceived | deedPresent // "none with"
 		}
-		if breaks[w] {
-			t.accuses = t.accuses || slices.ContainsFunc(words[max(0, i-4):i], func(w string) bool { return farEnds[w] }) || i+1 < len(words) && words[i+1] == "by"
+		if r.is&breaks != 0 {
+			t.accuses = t.accuses || within(roles[max(0, i-4):i], farEnd) || follows(by)
 		}
-		before := words[max(0, i-denialBefore):i]
-		denied := slices.ContainsFunc(before, func(w string) bool { return denyings[w] })
-		if d := deniedDeeds[w]; d != 0 && denied && slices.ContainsFunc(words[max(0, i-2):i], func(w string) bool { return denyings[w] }) {
-			t.denies |= d
+		denied := within(roles[max(0, i-denialBefore):i], negates)
+		if r.denied != 0 && denied && within(roles[max(0, i-2):i], negates) {
+			t.denies |= r.denied
 		}
-		if httpDone[w] && !awaited {
+		if r.is&httpDone != 0 && !awaited {
 			t.affirms |= deedAnswered
 		}
-		d := deedOf(w)
-		if d == 0 {
+		d := r.done
+		switch {
+		case d == 0:
 			continue
-		}
-		if d == deedReceived && i+1 < len(words) && words[i+1] == "back" {
+		case d == deedReceived && follows(back):
 			d = deedAnswered
 		}
-		if denied || slices.ContainsFunc(words[i+1:min(len(words), i+1+denialAfter)], func(w string) bool { return denyings[w] }) {
+		if denied || within(roles[i+1:min(len(roles), i+1+denialAfter)], negates) {
 			t.denies |= d
 		} else if !awaited {
 			t.affirms |= d
@@ -154,10 +200,18 @@ func (t *whatPassed) read(words []string) {
 	}
 }
 
+// within says whether one of some words is of a kind.
+func within(roles []role, kind int) bool {
+	return slices.ContainsFunc(roles, func(r role) bool { return r.is&kind != 0 })
+}
+
+// thingKinds are the identifiers of what may be one thing between two parties.
+var thingKinds = []identity.Kind{identity.Request, identity.Outbox, identity.Claim}
+
 // namesIn are the numbers and names in a record's words that may be of one thing alone, and the identifiers of what it was asked.
 func namesIn(e *correlator.Event) []string {
 	var out []string
-	for _, kind := range []identity.Kind{identity.Request, identity.Outbox, identity.Claim} {
+	for _, kind := range thingKinds {
 		if id := e.Own(kind); id != "" {
 			out = append(out, strings.ToLower(id))
 		}
@@ -166,7 +220,7 @@ func namesIn(e *correlator.Event) []string {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r)
 	}) {
 		w = strings.Trim(w, "-_.")
-		if len(w) >= 3 && strings.ContainsAny(w, "0123456789") && !measures(w) {
+		if len(w) >= 3 && strings.ContainsAny(w, digits) && !measures(w) {
 			out = append(out, w)
 		}
 	}
@@ -176,11 +230,13 @@ func namesIn(e *correlator.Event) []string {
 // servicePort finds the port of a called address, which is of every call to it: below the ephemeral ones (RFC 6335, 6).
 var servicePort = regexp.MustCompile(`:(?:[1-9]\d{0,3}|[12]\d{4}|3[01]\d{3})\b`)
 
+const digits = "0123456789"
+
 // measures says whether a word is a moment, a span, a size, or a number so short that it counts something.
 func measures(w string) bool {
 	rest := strings.TrimLeft(w, "0123456789.-tz")
 	switch {
-	case strings.Trim(w, "0123456789") == "":
+	case strings.Trim(w, digits) == "":
 		return len(w) < 4 || len(w) == 4 && (w[:2] == "19" || w[:2] == "20") // a count, a year
 	case rest == "": // a moment, a date, a version, an address
 		return true
