@@ -90,6 +90,7 @@ var groups = []struct {
 	{patient, "at work, and given up by who waited"},
 	{poll, "sent and not accepted, though it was asked for or no longer asked for"},
 	{change, "refused or failed since a rollout, or until its undoing"},
+	{deniedCall, "refused, and answered by another as a failure of its own"},
 	{refusedSince, "refused since a rollout"},
 	{budget, "refused by what was rolled out"},
 	{restarted, "not answered until one party was started again"},

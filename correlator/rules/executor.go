@@ -30,6 +30,49 @@ func executor() []correlator.Rule {
 		NextCheck:  "what its executors do: their own dump of goroutines or threads",
 		SafeAction: "save the agent's state, then restart it; do not reimage",
 		Find:       allBusy,
+	}, {
+		ID: "node_agent.queues", Layer: semconv.LayerNodeAgent, Mechanism: "stuck",
+		Looks:      "a task that an agent claimed and lost with its lease, and that stood in a queue of the agent's own meanwhile, by its own words, while its heart went on beating",
+		NextCheck:  "what the agent's worker waits for: its own dump of goroutines or threads",
+		SafeAction: "save the agent's state, then restart it; do not reimage",
+		Find:       queuesIt,
+	}}
+}
+
+// inOwnQueue are the words by which an agent tells that something waits within it.
+var inOwnQueue = []string{"queue", "fila", "cola ", "en cola", "warteschlange", "file d'attente", "in coda", "backlog", "waiting for a free", "waits for a free", "kolejc", "kolejk"}
+
+// queuesIt needs the agent's own words that the task stands in its queue, the first and the last of them minutes apart, nothing that failed for it meanwhile, and that it
+// is heard of afterwards.
+func queuesIt(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	const apart = int64(4 * time.Minute)
+	a := t.Attempt
+	if a == nil || a.Taken == nil || a.Over == nil || a.Over.To() != semconv.Lost || a.Taken.To() != semconv.Dispatched || a.Node == "" {
+		return nil
+	}
+	var own []*correlator.Event
+	complained := false
+	task := strings.ToLower(a.Task)
+	c.EachIn(semconv.LayerNodeAgent, a.Taken.At+1, a.Over.At-1, func(e *correlator.Event) {
+		switch {
+		case e.IsEvent() || !correlator.Names(e, a.Node):
+		case e.Failed():
+			complained = true
+		case (e.Own(identity.Task) == a.Task || strings.Contains(e.Text, task)) && holds(e.Text, inOwnQueue):
+			own = append(own, e)
+		}
+	})
+	beats := false
+	if len(own) > 0 {
+		c.Each(a.Over.At-int64(time.Minute), c.Now, func(e *correlator.Event) { beats = beats || e.Service == own[0].Service && correlator.Names(e, a.Node) })
+	}
+	if complained || !beats || len(own) < 2 || own[len(own)-1].At-own[0].At < apart {
+		return nil
+	}
+	last := own[len(own)-1]
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: a.Taken.At, Records: []*correlator.Event{a.Taken, own[0], last, a.Over},
+		Summary: "the agent of " + a.Node + " claimed the task, and left it in its own queue" + quote(last),
 	}}
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -96,7 +97,7 @@ func proxied(what string, is func(correlator.Exchange) bool) func(*correlator.Ca
 			}
 		}
 		ev.Records = withPeers(ev.Records, c.Failures(t))
-		if len(ev.Records) == 0 {
+		if len(ev.Records) == 0 || cameThroughAgain(c, t, ev.Records) {
 			return nil
 		}
 		first := ev.Records[0]
@@ -106,6 +107,18 @@ func proxied(what string, is func(correlator.Exchange) bool) func(*correlator.Ca
 		}
 		return []correlator.Evidence{ev}
 	}
+}
+
+// cameThroughAgain says whether a step's calls that failed at a proxy were made again at once, and answered, before the step went wrong: it went wrong without them.
+func cameThroughAgain(c *correlator.Case, t *correlator.Trouble, failed []*correlator.Event) (again bool) {
+	last := failed[len(failed)-1]
+	if t.Kind != correlator.TaskTrouble || last.HTTP.Path == "" || last.At > t.At-moment {
+		return false
+	}
+	c.EachIn(last.Layer, last.At+1, min(last.At+int64(time.Minute), t.At-moment), func(e *correlator.Event) {
+		again = again || e.HTTP.Path == last.HTTP.Path && e.HTTP.Status >= 200 && e.HTTP.Status < 300 && (closeTo(t, e) || correlator.EveryReaderHas(e))
+	})
+	return again
 }
 
 // limited are refusals of a proxy by a limit of its own, or what one caller did to come to it.

@@ -21,11 +21,11 @@ func lockLeft() []correlator.Rule {
 }
 
 // locked are the words of a lock by which one waits.
-var locked = []string{"lock", "mutex", "semaphore", "sperre", "verrou", "cerrojo", "bloqueo", "blocco", "lease"}
+var locked = []string{"lock", "mutex", "semaphore", "sperr", "verrou", "cerrojo", "gesperrt", "bloquead", "bloqueo", "blocco", "lease"}
 
 var (
 	// holderNamed finds who is named as the holder of a lock.
-	holderNamed = regexp.MustCompile(`\b(?:held by|owned by|taken by|holder|owner|halter|inhaber|gehalten von|belegt von|titular|détenteur|détenu par|retenido por|tenuto da)\b[:= ]*(?:\p{L}+ ){0,2}["']?([\p{L}\d][\w./-]{2,}\d[\w./-]*|\d{3,})`)
+	holderNamed = regexp.MustCompile(`\b(?:held by|locked by|gesperrt durch|gesperrt von|bloqueado por|bloqueada por|verrouillé par|bloccato da|owned by|taken by|holder|owner|halter|inhaber|gehalten von|belegt von|titular|détenteur|détenu par|retenido por|tenuto da)\b[:= ]*(?:\p{L}+ ){0,2}["']?([\p{L}\d][\w./-]{2,}\d[\w./-]*|\d{3,})`)
 	// holderEnded finds that the very line says the holder has ended.
 	holderEnded = regexp.MustCompile(`\b(?:ended|finished|completed|exited|already (?:done|gone)|no longer (?:exists|runs|alive)|beendet|abgeschlossen|terminado|terminé|finalizado|concluso)\b`)
 	waitsFor    = regexp.MustCompile(`\b(?:wait|waits|waiting|blocked|queued|warte|wartet|esper\w+|atten\w+|aspett\w+)\b`)
@@ -43,6 +43,21 @@ func waiters(c *correlator.Case) []*correlator.Event {
 		}
 		return out
 	}).([]*correlator.Event)
+}
+
+// toldEnded is another word of who waits, or of his like, by which the holder has ended; nil where there is none.
+func toldEnded(c *correlator.Case, t *correlator.Trouble, waits *correlator.Event, holder string) (told *correlator.Event) {
+	c.EachIn(waits.Layer, t.From-recently, t.At+recently, func(e *correlator.Event) {
+		if told != nil || e.IsEvent() || e.Party() != waits.Party() || !closeTo(t, e) && !correlator.EveryReaderHas(e) {
+			return
+		}
+		if _, after, found := strings.Cut(e.Text, holder); found && on(e, themeLocked) {
+			if state, _, _ := strings.Cut(after, ";"); holderEnded.MatchString(state) {
+				told = e
+			}
+		}
+	})
+	return told
 }
 
 // crossed is the word of the named holder that it waits in turn for a lock which who waits for it holds; nil where there is none.
@@ -87,6 +102,10 @@ func waitsForAnEndedHolder(c *correlator.Case, t *correlator.Trouble) []correlat
 			}
 		})
 		if told == nil {
+			if end = toldEnded(c, t, e, m[1]); end != nil {
+				told = e
+				break
+			}
 			end = crossed(c, e, m[1])
 			if end != nil {
 				told = e
@@ -100,7 +119,7 @@ func waitsForAnEndedHolder(c *correlator.Case, t *correlator.Trouble) []correlat
 		return nil
 	}
 	summary := " waits for a lock that a run holds which has ended"
-	if end != nil && !end.IsEvent() {
+	if end != nil && !end.IsEvent() && waitsFor.MatchString(end.Text) {
 		summary = " has two runs that wait for each other's locks"
 	}
 	ev := correlator.Evidence{

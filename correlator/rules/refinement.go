@@ -164,6 +164,11 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "outbox.returned":
 		ev.Mechanism = s.Mechanism
 		ev = byRollout(c, ev, "binding", "routing", "exchange", "amqp", "queue", "topic")
+	case "network.fabric":
+		ev.Records = slices.DeleteFunc(ev.Records, func(e *correlator.Event) bool { return e.At < t.From && holds(e.Text, upAgain) })
+		if len(ev.Records) == 0 {
+			return nil // what was over before the step began is not why it went wrong
+		}
 	case "network.cni":
 		ev = choosesNone(c, ev)
 	case "node.kernel":
@@ -246,6 +251,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	}
 	return []correlator.Evidence{ev}
 }
+
+// upAgain are the words of a line that tells of a link that was away, and is back.
+var upAgain = []string{"up after", "up again", "back up", "recovered after", "restored after"}
 
 // ofOneMachine says whether a probe tells that it reaches a machine's neighbours, and not the machine, which is the allocation's.
 func ofOneMachine(c *correlator.Case, e *correlator.Event) bool {
