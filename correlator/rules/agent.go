@@ -189,10 +189,29 @@ func stuckAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 		}
 	}
 	if len(ev.Records) == 0 {
+		ev.Records = repeatsOfItself(c, t)
+	}
+	if len(ev.Records) == 0 {
 		return nil
 	}
 	ev.Summary = "the agent of " + t.Node + " is alive and takes no work" + quote(witness(ev.Records))
 	return []correlator.Evidence{ev}
+}
+
+// repeatsOfItself lists an agent's own warnings, word by word the same, before and after it was sent a task, of a lock that it waits for.
+func repeatsOfItself(c *correlator.Case, t *correlator.Trouble) []*correlator.Event {
+	said := map[string][]*correlator.Event{}
+	c.EachIn(semconv.LayerNodeAgent, t.From-recently, t.At, func(e *correlator.Event) {
+		if !e.IsEvent() && e.Severity >= 13 && correlator.Names(e, t.Node) && e.HTTP.Status == 0 && on(e, themeLocked) && waitsFor.MatchString(e.Text) {
+			said[template(e.Text)] = append(said[template(e.Text)], e)
+		}
+	})
+	for _, list := range said {
+		if len(list) > 1 && len(said) == 1 && list[0].At < t.From && list[len(list)-1].At > t.From {
+			return list[:min(len(list), ownWords)]
+		}
+	}
+	return nil
 }
 
 // unaccepted are the words of who gave a task to an agent and hears nothing of it.

@@ -17,7 +17,7 @@ func missesByName(rollout, complaint *correlator.Event) bool {
 		return false
 	}
 	before := strings.ToLower(rollout.Attr(semconv.From))
-	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(rollout.Attr(semconv.Config)), func(r rune) bool { return strings.ContainsRune(" \"',;=", r) }), func(name string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(rollout.Attr(semconv.Config)+" "+rollout.To()), func(r rune) bool { return strings.ContainsRune(" \"',;=", r) }), func(name string) bool {
 		if _, rest, found := strings.Cut(name, "://"); found { // a server's own line has the path alone
 			name = rest[max(strings.IndexByte(rest, '/'), 0):]
 		}

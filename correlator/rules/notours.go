@@ -28,6 +28,24 @@ func notOurs(c *correlator.Case, t *correlator.Trouble, dials []*correlator.Even
 	return c.AliveBetween(semconv.LayerNetwork, t.From-recently, t.At+recently) == nil
 }
 
+// unheardCallee says whether the platform's own dials to a service that is called by a name were not answered, and neither that service nor the network is heard
+// of meanwhile: it may hang as well as the way to it may drop packets.
+func unheardCallee(c *correlator.Case, t *correlator.Trouble, dials []*correlator.Event) bool {
+	name := ""
+	for _, e := range dials {
+		host, _, _ := strings.Cut(e.Attr(semconv.ServerAddress), ".")
+		if e.Party() != semconv.LayerWorkflow && e.Party() != semconv.LayerProvider || len(host) < 4 || strings.Trim(host, digits) == "" || name != "" && host != name {
+			return false
+		}
+		name = host
+	}
+	heard := false
+	c.Each(t.From-moment, t.At+recently, func(e *correlator.Event) {
+		heard = heard || e.Party() == semconv.LayerNetwork || e.Party() == semconv.LayerNode || strings.Contains(strings.ToLower(e.Service), name)
+	})
+	return name != "" && !heard
+}
+
 // tooBusy says whether who was dialled tells of a limit of its own, or that it stands in its own way: nobody lost packets.
 func tooBusy(c *correlator.Case, told *words, dials []*correlator.Event) bool {
 	called := ""

@@ -39,6 +39,7 @@ var bytePackets = regexp.MustCompile(`\b(\d{2,5})-byte packets:? (\d+) of (\d+) 
 
 // inParts are the parts of a probe's text, each of one size.
 func inParts(text string) []string {
+	text = strings.ReplaceAll(text, ", -s ", "; -s ")
 	text = bySize.ReplaceAllString(text, "; size=$1 loss $2%")
 	return strings.Split(bytePackets.ReplaceAllString(text, "size=$1 $3/$2 received"), ";")
 }
@@ -157,7 +158,7 @@ func brokeOff(c *correlator.Case, t *correlator.Trouble) bool { return stoodStil
 // stoodStill is the first word of something that the step transferred and that stood still or broke off, nil where there is none.
 func stoodStill(c *correlator.Case, t *correlator.Trouble) *correlator.Event {
 	for _, e := range c.Failures(t) {
-		if !e.IsEvent() && (holds(e.Text, tooLate) || brokenOff.Any(e.Text) || holds(e.Text, []string{"download", "headers came", "body 0 bytes"})) {
+		if !e.IsEvent() && (holds(e.Text, tooLate) || brokenOff.Any(e.Text) || holds(e.Text, []string{"download", "headers came", "body 0 bytes", "stalled", "0 bytes in "})) {
 			return e
 		}
 	}

@@ -234,6 +234,7 @@ func cutsOff(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			continue
 		}
 		var progress, told *correlator.Event
+		atOnce := last.At-j.Changes[0].At < int64(30*time.Second) // no job of a provider's ends so soon: it had no time to progress
 		for _, e := range c.Events {
 			if e.At > last.At || e.IsEvent() {
 				continue
@@ -241,15 +242,18 @@ func cutsOff(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			switch {
 			case e.Party() == semconv.LayerProvider && (e.Own(identity.ProviderJob) == j.ID || e.Own(identity.ProviderJob) == "" && e.At > j.Changes[0].At && slices.Contains(c.Lifecycle.Nodes, e.Node)) && !e.Failed() && e.At > last.At-int64(5*time.Minute) && !holds(e.Text, cutting):
 				progress = e
-			case e.Party() == semconv.LayerWorkflow && e.At > last.At-int64(30*time.Second) && holds(e.Text, cutting):
+			case e.Party() == semconv.LayerWorkflow && e.At > last.At-int64(30*time.Second) && (holds(e.Text, cutting) || atOnce && e.Failed() && hinted(e) == nil && callee(c, e) == ""):
 				if told == nil || told.At < last.At-int64(30*time.Second) {
 					told = e
 				}
 			}
 		}
-		if progress != nil && told != nil {
+		if told != nil && (progress != nil || atOnce && told.Failed()) {
 			n++
-			ev.Records = append(ev.Records, progress, told, last.Event)
+			if progress != nil {
+				ev.Records = append(ev.Records, progress)
+			}
+			ev.Records = append(ev.Records, told, last.Event)
 			if n == 1 {
 				ev.Onset = told.At
 				ev.Summary = "the platform called job " + j.ID + " off while it was at work" + quote(told)

@@ -95,6 +95,33 @@ var notStarted = []string{"imagepullbackoff", "errimagepull", "failed to pull im
 // notReady are the words of a service that runs and serves nobody.
 var notReady = []string{"readiness", "not ready", "unready", "failed to start", "cannot start", "startup failed", "not serving"}
 
+// probesTimedOut are the words of probes that wait for an answer in vain (HAProxy's checks, kubelet's).
+var probesTimedOut = []string{"layer7 timeout", "l7tout", "probe failed: get", "health check timed out"}
+
+// tellsWhileProbesTimeOut lists the own word of a back end, right before a proxy had nobody to ask, and a probe that had no answer from it; nil where one of
+// them is not there. A back end that complains of somebody else is another matter.
+func tellsWhileProbesTimeOut(c *correlator.Case, at int64) []*correlator.Event {
+	var own, probe *correlator.Event
+	for _, e := range c.UnattributedBetween(at-recently, at+moment) {
+		switch {
+		case e.IsEvent():
+		case e.Layer == semconv.LayerAPI && e.Party() == e.Layer && e.Severity >= 13 && e.HTTP.Status == 0:
+			if callee(c, e) != "" || hinted(e) != nil {
+				return nil
+			}
+			if own == nil {
+				own = e
+			}
+		case e.Severity >= 13 && holds(e.Text, probesTimedOut) && (!strings.Contains(e.Text, "probe failed") || strings.Contains(e.Text, "deadline exceeded") || strings.Contains(e.Text, "timeout")):
+			probe = e
+		}
+	}
+	if own == nil || probe == nil {
+		return nil
+	}
+	return inOrder(own, probe)
+}
+
 // noBackend hands a proxy's finding over to whatever keeps its back end away, where that is on record
 // (docs/domain.md §4.10, rule 5: the owner is why the back end is dead).
 func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evidence) func(*correlator.Case, *correlator.Trouble) []correlator.Evidence {
@@ -102,6 +129,13 @@ func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evi
 		found := find(c, t)
 		for i := range found {
 			ev := &found[i]
+			if hungOwn := tellsWhileProbesTimeOut(c, ev.Records[0].At); hungOwn != nil {
+				ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "api.hung", semconv.LayerAPI, "stuck", correlator.Specific
+				ev.Records, ev.Onset = append(slices.Clone(hungOwn), ev.Records...), hungOwn[0].At
+				ev.Summary = "the back end answers no probe, and tells of trouble in itself" + quote(hungOwn[0])
+				ev.NextCheck, ev.SafeAction = "what its handlers wait for: its own dump of goroutines or threads", "save its state, then restart it; the route is as it should be"
+				continue
+			}
 			for _, e := range c.UnattributedBetween(ev.Records[0].At-recently, t.At+1) {
 				if e.Severity >= 13 && holds(e.Text, notStarted) {
 					ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "deploy.image", semconv.LayerDeploy, "image", correlator.Specific

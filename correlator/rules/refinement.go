@@ -176,7 +176,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "ingress.limit":
 		ev = byOneCaller(c, t, ev)
 	case "network.timeout", "network.dial_timeout":
-		if unseen(c, t, ev.Records) || sentAndNotCome(c, t) || ofMachineAlone(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || ofOwnMachine(c, ev.Records) || workedSince(c, t, ev.Records) || leftBehind(c, t, ev.Records) || tooBusy(c, told, ev.Records) || notOurs(c, t, ev.Records) {
+		if unseen(c, t, ev.Records) || unheardCallee(c, t, ev.Records) || sentAndNotCome(c, t) || ofMachineAlone(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || ofOwnMachine(c, ev.Records) || workedSince(c, t, ev.Records) || leftBehind(c, t, ev.Records) || tooBusy(c, told, ev.Records) || notOurs(c, t, ev.Records) {
 			return nil
 		}
 		ev = byWhoHadIt(c, t, droppedByPolicy(c, t, ev))
