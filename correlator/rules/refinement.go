@@ -179,6 +179,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if unseen(c, t, ev.Records) || unheardCallee(c, t, ev.Records) || sentAndNotCome(c, t) || ofMachineAlone(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || ofOwnMachine(c, ev.Records) || workedSince(c, t, ev.Records) || leftBehind(c, t, ev.Records) || tooBusy(c, told, ev.Records) || notOurs(c, t, ev.Records) {
 			return nil
 		}
+		if !attested(c, t, ev.Records) {
+			return nil
+		}
 		ev = byWhoHadIt(c, t, droppedByPolicy(c, t, ev))
 	case "node.disk", "node.storage":
 		if ofRemoteStorage(c, ev.Records) {

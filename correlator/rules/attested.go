@@ -1,0 +1,57 @@
+package rules
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// dialledPort finds the port of an address that was dialled.
+var dialledPort = regexp.MustCompile(`\bdial (?:tcp|udp)[46]? \S*:(\d{2,5})\b`)
+
+// attested says whether more than a dial which nobody answered speaks for packets that were lost: the network tells of trouble, or who was dialled is heard
+// meanwhile and complains of nothing. Else he may hang, be full or be gone as well.
+func attested(c *correlator.Case, t *correlator.Trouble, dials []*correlator.Event) (yes bool) {
+	port, of := "", map[string]bool{}
+	for _, e := range dials {
+		if strings.Contains(e.Text, "dial tcp: i/o timeout") {
+			return true // not even an address: it was the name that was asked for in vain
+		}
+		if m := dialledPort.FindStringSubmatch(e.Text); m != nil {
+			port = m[1]
+		}
+		switch called := callee(c, e); {
+		case called != "":
+			of[called] = true
+		case e.Party() == semconv.LayerNodeAgent || e.Party() == semconv.LayerClient:
+			of[semconv.LayerIngress] = true // whoever comes from outside dials the proxy
+		case e.Party() == semconv.LayerIngress:
+			of[semconv.LayerAPI] = true
+		}
+	}
+	c.EachIn(semconv.LayerNetwork, t.From-recently, t.At+recently, func(e *correlator.Event) {
+		yes = yes || !e.IsEvent() && (e.Severity >= 13 || hinted(e) != nil || lostWords.MatchString(e.Text) || totalLoss.MatchString(e.Text))
+	})
+	if yes {
+		return true
+	}
+	complains := false
+	c.Each(t.From-recently, t.At+recently, func(e *correlator.Event) {
+		switch party := e.Party(); {
+		case !closeTo(t, e) && !correlator.EveryReaderHas(e):
+		case port != "" && !e.Failed() && serving.MatchString(e.Text) && strings.Contains(e.Text, port):
+			yes = true
+		case !of[party]:
+		case e.Failed() && !e.IsEvent() && e.HTTP.Status == 0 && !strings.Contains(e.Text, "dial "):
+			complains = complains || e.Layer == party
+		default:
+			yes = true
+		}
+	})
+	return yes && !complains
+}
+
+// serving finds that a program tells that it waits for calls.
+var serving = regexp.MustCompile(`\b(?:serving|listening|listens|serves)\b`)
