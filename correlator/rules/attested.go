@@ -2,6 +2,7 @@ package rules
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -15,6 +16,9 @@ var dialledPort = regexp.MustCompile(`\bdial (?:tcp|udp)[46]? \S*:(\d{2,5})\b`)
 // meanwhile and complains of nothing. Else he may hang, be full or be gone as well.
 func attested(c *correlator.Case, t *correlator.Trouble, dials []*correlator.Event) (yes bool) {
 	port, of := "", map[string]bool{}
+	if !slices.ContainsFunc(dials, func(e *correlator.Event) bool { return strings.Contains(e.Text, "dial ") }) {
+		return true // what was a call and no dial is looked up where it went
+	}
 	for _, e := range dials {
 		if strings.Contains(e.Text, "dial tcp: i/o timeout") {
 			return true // not even an address: it was the name that was asked for in vain

@@ -100,6 +100,9 @@ func ownWord(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 // ofAnotherPart are the words of who waited in vain for something that he watches or orders, and does not know why.
 var ofAnotherPart = []string{": timeout", "healthcheck", "health check", "failed to run ", "insufficient ", "waits ", "not become ready", "not ready"}
 
+// refusesCaller finds that somebody tells that he turned a call away.
+var refusesCaller = regexp.MustCompile(`\b(?:refused|rejected|turned away|denied)\b[^.;]{0,20}\b4\d\d\b`)
+
 // answersFailing finds that somebody was answered, and with an error of the called (RFC 9110, 15.6).
 var answersFailing = regexp.MustCompile(`\b(?:http|status|code|error)\b[^0-9]{0,12}\b50[0-4]\b`)
 
@@ -198,6 +201,8 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 			}
 			of(s.party).blames[s.about] = true
 		case s.echo && (!repeated[s.party] || !errsUnknown(c, s)) || s.party == semconv.LayerClient:
+		case refusesCaller.MatchString(e.Text):
+			// who turns a call away, as a client's fault (RFC 9110, 15.5), has no trouble in itself by that
 		case s.party == semconv.LayerWorkflow && c.Own(e, t) && e.Severity < 17 && hinted(e) == nil && !s.cause && !holds(e.Text, failed) && e.Party() == e.Layer:
 			// it watches what it has ordered, and tells how that stands
 		default:
