@@ -50,6 +50,15 @@ func TestTwoPartiesContradictEachOther(t *testing.T) {
 10:39:59 foreman error layer=provider allocation_id=a-1 | session s-771: the caller hung up on us
 10:40:01 provisioner error allocation_id=a-1 | session s-771: far end closed it
 `, correlator.Contested},
+		{"packets counted at both ends of a machine's way", `
+10:20:00 mgmt-sw-1 error layer=network | capture on the port of n-1: 6 SYN transmitted, no answer
+10:24:00 bmc error layer=provider node_id=n-1 | eth0: link up, TCP SYN received: 0
+`, correlator.Contested},
+		{"he who denies it had thrown it away", `
+10:09:20 foreman info layer=provider allocation_id=a-1 | notice built-7731 handed to the provisioner at 10.0.0.4
+10:09:20.1 provisioner debug allocation_id=a-1 | notice built-7731: nobody waits for it, dropped
+10:40:01 provisioner error allocation_id=a-1 | gave up: notice built-7731 has not arrived here
+`, correlator.Attributed},
 		{"of another thing", `
 10:09:20 foreman info layer=provider allocation_id=a-1 | notice built-7731 handed to the provisioner at 10.0.0.4
 10:40:01 provisioner error allocation_id=a-1 | gave up: notice built-7732 has not arrived here

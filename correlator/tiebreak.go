@@ -87,11 +87,16 @@ func believes(t *Trouble, better []Evidence, one *Evidence) bool {
 	for _, ev := range better {
 		for _, e := range ev.stands {
 			disputed, party := slices.Contains(one.stands, e), e.Party()
-			waits := party == semconv.LayerClient || party == t.Owes
-			if !disputed && (party == ev.Layer || party != one.Layer && party != one.Disputed && !waits) {
+			waits := party == semconv.LayerClient || party == t.Owes || party != "" && party == ev.Layer && asksAnother(one, e)
+			if !disputed && !waits && (party == ev.Layer || party != one.Layer && party != one.Disputed) {
 				return false // it tells of itself, or somebody else tells of it
 			}
 		}
 	}
 	return true
+}
+
+// asksAnother says whether somebody speaks who is of one layer with a party of a dispute, and another program: he asks it.
+func asksAnother(one *Evidence, e *Event) bool {
+	return e.Failed() && slices.ContainsFunc(one.stands, func(said *Event) bool { return said.Party() == e.Party() && said.Service != e.Service })
 }

@@ -3,6 +3,7 @@ package rules
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/identity"
@@ -32,7 +33,7 @@ func denials(c *correlator.Case) []*denial {
 				continue // an access line denies nothing; and what has no digit names no thing
 			}
 			t := whatPassedBy(e)
-			t.things = slices.DeleteFunc(t.things, func(s string) bool { return ofAll(c, s) })
+			t.things = append(slices.DeleteFunc(t.things, func(s string) bool { return ofAll(c, s) }), packetsOf(c, e)...)
 			if (t.denies != 0 || t.accuses) && len(t.things) != 0 {
 				out = append(out, &denial{whatPassed: t})
 			}
@@ -52,7 +53,7 @@ func contradictingWords(c *correlator.Case, t *correlator.Trouble) []correlator.
 	}
 	var near []*denial
 	for _, d := range denials(c) {
-		if d.event.At >= t.From-recently && (d.event.At <= t.At+recently || d.event.Allocation == c.ID) {
+		if d.event.At >= t.From-recently && (d.event.At <= t.At+recently || d.event.Allocation == c.ID || d.event.Node != "" && c.Own(d.event, t)) {
 			near = append(near, d)
 		}
 	}
@@ -60,7 +61,7 @@ func contradictingWords(c *correlator.Case, t *correlator.Trouble) []correlator.
 		near = slices.Delete(near, mostDenials/4, mostDenials/4+over)
 	}
 	for _, d := range near {
-		if d.against(c); d.rival == nil {
+		if d.against(c); d.rival == nil || ownAdmission(c, d.event, d.things) != nil {
 			continue
 		}
 		both := disputed(d.rival.Party(), d.event.Party(), d.rival, d.event)
@@ -78,25 +79,34 @@ func (d *denial) against(c *correlator.Case) {
 		return
 	}
 	d.looked = true
-	for _, e := range c.Events {
-		if e.IsEvent() || e.Party() == d.event.Party() || e.At > d.event.At+moment || !d.speaksOf(e) || !c.Profile.Knows(e.Party()) {
-			continue
-		}
-		if a := whatPassedBy(e); opposed(&a, &d.whatPassed) && slices.ContainsFunc(d.things, func(s string) bool { return slices.Contains(a.things, s) }) {
-			d.rival = e
+	look := func(e *correlator.Event) {
+		if d.rival != nil || e.IsEvent() || e.Party() == d.event.Party() || e.At > d.event.At+moment || !d.speaksOf(c, e) || !c.Profile.Knows(e.Party()) {
 			return
 		}
+		if a := whatPassedBy(e); opposed(&a, &d.whatPassed) && slices.ContainsFunc(d.things, func(s string) bool { return slices.Contains(a.things, s) || slices.Contains(packetsOf(c, e), s) }) {
+			d.rival = e
+		}
+	}
+	for _, e := range c.Events {
+		look(e)
+	}
+	if d.rival == nil && len(packetsOf(c, d.event)) > 0 { // who counts on the way has no identifier of whose packets they are
+		c.EachIn(semconv.LayerNetwork, d.event.At-int64(time.Hour), d.event.At+moment, func(e *correlator.Event) {
+			if correlator.EveryReaderHas(e) {
+				look(e)
+			}
+		})
 	}
 }
 
 // speaksOf says whether a record may speak of what is denied.
-func (d *denial) speaksOf(e *correlator.Event) bool {
+func (d *denial) speaksOf(c *correlator.Case, e *correlator.Event) bool {
 	for _, kind := range thingKinds {
 		if id := e.Own(kind); id != "" && slices.ContainsFunc(d.things, func(s string) bool { return strings.EqualFold(s, id) }) {
 			return true
 		}
 	}
-	return holds(e.Text, d.things)
+	return holds(e.Text, d.things) || (e.Party() == semconv.LayerNetwork || d.event.Party() == semconv.LayerNetwork) && len(packetsOf(c, e)) > 0
 }
 
 // opposed says whether one party's words stand against the other's.

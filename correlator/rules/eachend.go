@@ -139,7 +139,7 @@ func contradictingDeliveries(c *correlator.Case, t *correlator.Trouble) []correl
 	}
 	for _, to := range missed {
 		for _, from := range sent {
-			if from.Party() != to.Party() {
+			if from.Party() != to.Party() && ownAdmission(c, to, namesIn(to)) == nil {
 				return disputed(from.Party(), to.Party(), from, to)
 			}
 		}

@@ -28,6 +28,13 @@ func notOurs(c *correlator.Case, t *correlator.Trouble, dials []*correlator.Even
 	return c.AliveBetween(semconv.LayerNetwork, t.From-recently, t.At+recently) == nil
 }
 
+// unseen says whether a client alone tells of a dial that nobody answered, and nobody is heard at whose door it was: what became of it on the way,
+// or there, stands nowhere.
+func unseen(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	return !slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient }) &&
+		c.AliveBetween(semconv.LayerIngress, t.From, t.At+recently) == nil && c.AliveBetween(semconv.LayerAPI, t.From, t.At+recently) == nil
+}
+
 // unheardCallee says whether the platform's own dials to a service that is called by a name were not answered, and neither that service nor the network is heard
 // of meanwhile: it may hang as well as the way to it may drop packets.
 func unheardCallee(c *correlator.Case, t *correlator.Trouble, dials []*correlator.Event) bool {

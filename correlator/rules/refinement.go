@@ -171,6 +171,10 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		}
 	case "network.cni":
 		ev = choosesNone(c, ev)
+	case "node.hardware":
+		if wentOn(c, ev.Records) {
+			return nil
+		}
 	case "node.kernel":
 		ev = ofLoaded(c, t, ev)
 	case "ingress.limit":
@@ -254,9 +258,6 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	}
 	return []correlator.Evidence{ev}
 }
-
-// upAgain are the words of a line that tells of a link that was away, and is back.
-var upAgain = []string{"up after", "up again", "back up", "recovered after", "restored after"}
 
 // ofOneMachine says whether a probe tells that it reaches a machine's neighbours, and not the machine, which is the allocation's.
 func ofOneMachine(c *correlator.Case, e *correlator.Event) bool {
@@ -385,23 +386,3 @@ var (
 	workerStopped = []string{"stopped worker", "worker stopped", "worker has stopped", "stopped polling", "shutting down worker"}
 	workerStarted = []string{"started worker", "worker started", "polling started"}
 )
-
-// unseen says whether a client alone tells of a dial that nobody answered, and nobody is heard at whose door it was: what became of it on the way,
-// or there, stands nowhere.
-func unseen(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
-	return !slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient }) &&
-		c.AliveBetween(semconv.LayerIngress, t.From, t.At+recently) == nil && c.AliveBetween(semconv.LayerAPI, t.From, t.At+recently) == nil
-}
-
-// ofOwnStorage makes a full disk that one party tells of, and no machine, that party's own.
-func ofOwnStorage(ev correlator.Evidence) correlator.Evidence {
-	party := ev.Records[0].Party()
-	if party == "" || party == semconv.LayerNode || party == semconv.LayerNodeAgent || party == semconv.LayerClient || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
-		return e.Party() != party && !e.IsEvent() || e.Node != "" || strings.Contains(e.Text, "fatal: [")
-	}) {
-		return ev
-	}
-	ev.Rule, ev.Layer, ev.Mechanism = party+".disk_full", party, "space"
-	ev.Summary = party + " has no room left" + quote(witness(ev.Records))
-	return ev
-}

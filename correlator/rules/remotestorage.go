@@ -2,9 +2,11 @@ package rules
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/needles"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // lostStorage are the words of a machine that lost its way to storage which it does not hold itself (open-iscsi, NVMe over fabrics, NFS, Ceph).
@@ -19,4 +21,17 @@ func ofRemoteStorage(c *correlator.Case, records []*correlator.Event) bool {
 	return slices.ContainsFunc(c.Events, func(e *correlator.Event) bool {
 		return !e.IsEvent() && e.Failed() && e.Node != "" && e.Node == last.Node && e.At > last.At-recently && e.At <= last.At+moment && lostStorage.Any(e.Text)
 	})
+}
+
+// ofOwnStorage makes a full disk that one party tells of, and no machine, that party's own.
+func ofOwnStorage(ev correlator.Evidence) correlator.Evidence {
+	party := ev.Records[0].Party()
+	if party == "" || party == semconv.LayerNode || party == semconv.LayerNodeAgent || party == semconv.LayerClient || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
+		return e.Party() != party && !e.IsEvent() || e.Node != "" || strings.Contains(e.Text, "fatal: [")
+	}) {
+		return ev
+	}
+	ev.Rule, ev.Layer, ev.Mechanism = party+".disk_full", party, "space"
+	ev.Summary = party + " has no room left" + quote(witness(ev.Records))
+	return ev
 }

@@ -60,7 +60,7 @@ const (
 var kinds = map[int]string{
 	negates: `no not never none nothing nobody neither nor 0 zero without nowhere unknown denies denied doesn't didn't hasn't haven't don't isn't wasn't cannot
 		nicht nichts nie niemals kein keine keinen keiner niemand ninguna ningún ninguno nunca nada jamás aucun aucune jamais rien mai nessun nessuna niente nenhum nenhuma`,
-	awaits:   `due expect expects expected expecting await awaits awaiting awaited wait waits waiting pending outstanding must should will would wartet warte erwartet espera esperando attend attendu`,
+	awaits:   `before until deadline frist due expect expects expected expecting await awaits awaiting awaited wait waits waiting pending outstanding must should will would wartet warte erwartet espera esperando attend attendu`,
 	nobody:   `none nothing nobody nichts niemand nada nessuno rien`,
 	ofWhom:   `with for from of by under mit von für con de da avec`,
 	farEnd:   `peer remote far other server client upstream backend called caller proxy switch host broker bmc agent worker api provider partner side end machine node balancer gegenstelle gegenseite cliente servidor`,
@@ -231,6 +231,32 @@ func namesIn(e *correlator.Event) []string {
 var servicePort = regexp.MustCompile(`:(?:[1-9]\d{0,3}|[12]\d{4}|3[01]\d{3})\b`)
 
 const digits = "0123456789"
+
+// packets are the words of what ends of a way count.
+var packets = setOf(`syn syns frame frames packet packets discover discovers datagrams arp lacp lldp`)
+
+// packetsOf are the kinds of packets that a record counts, for each machine on whose way it counts them.
+func packetsOf(c *correlator.Case, e *correlator.Event) (out []string) {
+	for _, node := range c.Lifecycle.Nodes {
+		if e.Node != node && !strings.Contains(e.Text, strings.ToLower(node)) {
+			continue
+		}
+		for _, w := range strings.FieldsFunc(e.Text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			if packets[w] {
+				out = append(out, strings.TrimSuffix(w, "s")+" "+node)
+			}
+		}
+	}
+	return out
+}
+
+func setOf(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		out[w] = true
+	}
+	return out
+}
 
 // measures says whether a word is a moment, a span, a size, or a number so short that it counts something.
 func measures(w string) bool {

@@ -1,0 +1,54 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/faultline-io/faultline/correlator"
+)
+
+// droppedAnswer finds who tells that something never came, and had told before that he threw it away.
+func droppedAnswer() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "account.dropped", Mechanism: "dropped",
+		Looks:      "somebody who waits for something in vain, and his own word, before, that he got that very thing and threw it away",
+		NextCheck:  "why it was thrown away: it may have come before anybody waited for it",
+		SafeAction: "have it sent again; who sent it did so",
+		Find:       threwAway,
+	}}
+}
+
+// thrownAway finds that somebody got something and did not keep it.
+var thrownAway = regexp.MustCompile(`\b(?:dropped|dropping|discard(?:ed|ing)|ignored|ignoring|thrown away|no (?:one|\w+) (?:is )?(?:waiting|waits) for|verworfen|weggeworfen|descartad[oa]|ignorad[oa]|ignoré|rejeté|scartat[oa])\b`)
+
+// ownAdmission is the word of who denies that something came, before he did so, that he threw it away; nil where he said nothing of the kind.
+func ownAdmission(c *correlator.Case, denial *correlator.Event, things []string) *correlator.Event {
+	for _, e := range c.Events {
+		if e.At >= denial.At {
+			break
+		}
+		if !e.IsEvent() && e.Service == denial.Service && thrownAway.MatchString(e.Text) && slices.ContainsFunc(things, func(s string) bool { return !ofAll(c, s) && slices.Contains(namesIn(e), s) }) {
+			return e
+		}
+	}
+	return nil
+}
+
+func threwAway(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if c.Profile.FirstFailure() || t.Cleared != 0 {
+		return nil
+	}
+	for _, d := range denials(c) {
+		if d.denies == 0 || d.event.At < t.From-recently || d.event.At > t.At+recently {
+			continue
+		}
+		if said := ownAdmission(c, d.event, d.things); said != nil {
+			party := said.Party()
+			return []correlator.Evidence{{
+				Rule: party + ".dropped", Layer: party, Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: said.At, Records: inOrder(said, d.event),
+				Summary: party + " got what it waits for, and threw it away" + quote(said),
+			}}
+		}
+	}
+	return nil
+}
