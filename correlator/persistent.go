@@ -32,7 +32,11 @@ func persistentTroubles(c *Case) []*Trouble {
 		if e.Own(identity.Allocation) == "" && !tellsOfRequest(e) && e.Layer != semconv.LayerClient {
 			continue // what a program of its machine keeps on saying is asked for by nobody
 		}
-		key := e.Service + " " + c.keyOf(e) + " " + pattern(e.Text)
+		said := e.Text
+		if e.HTTP.Status >= 500 {
+			said, _, _ = strings.Cut(said, ",") // what it adds of the cause may come later
+		}
+		key := e.Service + " " + c.keyOf(e) + " " + pattern(said)
 		if groups[key] == nil {
 			groups[key] = &same{}
 			keys = append(keys, key)

@@ -23,7 +23,7 @@ var all = sync.OnceValue(func() []correlator.Rule {
 		}
 	}
 	for i := range out {
-		out[i] = withComplaint(out[i])
+		out[i] = withComplaint(withRival(out[i]))
 	}
 	return out
 })

@@ -5,20 +5,21 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // upAgain are the words of a line that tells of a link that was away, and is back.
 var upAgain = []string{"up after", "up again", "back up", "recovered after", "restored after"}
 
-// wentOn says whether the agent of a machine that warned of itself told, well after that, of work that goes on there.
+// wentOn says whether the agent of a machine that warned of itself told, after that, of work that goes on there or is done.
 func wentOn(c *correlator.Case, warned []*correlator.Event) (on bool) {
 	last := warned[len(warned)-1]
 	if last.Node == "" || slices.ContainsFunc(warned, func(e *correlator.Event) bool { return e.Severity >= 17 || e.Node != last.Node }) {
 		return false
 	}
-	c.EachIn(semconv.LayerNodeAgent, last.At+int64(10*time.Minute), c.Now, func(e *correlator.Event) {
-		on = on || e.Node == last.Node && !e.IsEvent() && !e.Failed() && percentDone.MatchString(e.Text)
+	c.Each(last.At+int64(time.Minute), c.Now, func(e *correlator.Event) {
+		on = on || e.Node == last.Node && !e.IsEvent() && !e.Failed() && e.Severity < 13 && e.Own(identity.Task) != "" && e.Party() != semconv.LayerNode
 	})
 	return on
 }
