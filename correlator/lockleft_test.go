@@ -10,8 +10,8 @@ import (
 // A run waits for a lock until its deadline. Whose it is, is known where the holder that it names has ended: by the waiter's word, or by the holder's run.
 func TestALockThatAnEndedRunHolds(t *testing.T) {
 	const told = `
-09:00:01 provisioner workflow.state allocation_id=b-0 workflow_id=run-4400 operation=provision to=running
-09:20:01 provisioner workflow.state allocation_id=b-0 workflow_id=run-4400 operation=provision to=completed
+09:52:01 provisioner workflow.state allocation_id=b-0 workflow_id=run-4400 operation=provision to=running
+09:56:01 provisioner workflow.state allocation_id=b-0 workflow_id=run-4400 operation=provision to=completed
 10:00:00 api allocation.state allocation_id=a-1 to=requested
 10:00:01 provisioner workflow.state allocation_id=a-1 workflow_id=run-4406 operation=provision to=running
 10:00:02 provisioner allocation.state allocation_id=a-1 from=requested to=provisioning

@@ -96,7 +96,7 @@ func waitsForAnEndedHolder(c *correlator.Case, t *correlator.Trouble) []correlat
 			told = e
 			break
 		}
-		c.EachOther(t.From-int64(changed), e.At, func(o *correlator.Event) {
+		c.EachOther(t.From-recently, e.At, func(o *correlator.Event) {
 			if o.Is(semconv.EventWorkflowState) && (o.To() == semconv.Completed || o.To() == semconv.Failed) && strings.EqualFold(o.Own(identity.Workflow), m[1]) {
 				told, end = e, o
 			}

@@ -11,7 +11,7 @@ import (
 func rateLimited() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "api.turns_all_away", Layer: semconv.LayerAPI, Mechanism: "limit",
-		Looks:      "a step that waits for a machine, and polls of that machine and of others that are answered with 429, and none that is answered otherwise",
+		Looks:      "a step that waits for a machine, polls of it that are answered with 429, others that are, or the API's own complaint, and no poll that is answered otherwise",
 		NextCheck:  "how the API counts calls, and when its count was last filled up",
 		SafeAction: "raise or reset the limit; the machines ask as they always did",
 		Find:       allTurnedAway,
@@ -23,7 +23,7 @@ func tooMany(e *correlator.Event) bool {
 	return e.HTTP.Status == 429 || strings.Contains(e.Text, "429 too many requests")
 }
 
-// allTurnedAway needs two machines at least: where one alone is turned away, it may ask too often. A proxy that turns away by itself is another matter.
+// allTurnedAway needs two machines, or the API's own complaint: where one alone is turned away, it may ask too often. A proxy that turns away by itself is another matter.
 func allTurnedAway(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	var own, other *correlator.Event
 	for _, e := range c.Failures(t) {
@@ -36,7 +36,12 @@ func allTurnedAway(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 		return nil
 	}
 	through, byProxy := false, false
-	c.EachIn(semconv.LayerNodeAgent, own.At-int64(changed), t.At+moment, func(e *correlator.Event) {
+	c.EachIn(semconv.LayerAPI, own.At-recently, t.At+moment, func(e *correlator.Event) { // by its own word, which may be in any language
+		if e.Party() == e.Layer && !e.IsEvent() && e.Severity >= 13 && e.HTTP.Status == 0 && e.Allocation == "" && closeTo(t, e) {
+			other = e
+		}
+	})
+	c.EachIn(semconv.LayerNodeAgent, own.At-recently, t.At+moment, func(e *correlator.Event) {
 		switch {
 		case e.IsEvent():
 		case tooMany(e) && e.Node != "" && e.Node != own.Node:
