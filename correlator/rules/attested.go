@@ -36,7 +36,7 @@ func attested(c *correlator.Case, t *correlator.Trouble, dials []*correlator.Eve
 		}
 	}
 	c.EachIn(semconv.LayerNetwork, t.From-recently, t.At+recently, func(e *correlator.Event) {
-		yes = yes || !e.IsEvent() && (e.Severity >= 13 || hinted(e) != nil || lostWords.MatchString(e.Text) || totalLoss.MatchString(e.Text))
+		yes = yes || !e.IsEvent() && (closeTo(t, e) || correlator.EveryReaderHas(e)) && (e.Severity >= 13 || hinted(e) != nil || lostWords.MatchString(e.Text) || totalLoss.MatchString(e.Text))
 	})
 	if yes {
 		return true

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"regexp"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -27,8 +28,36 @@ var (
 	callPath = regexp.MustCompile(`(?:^|\s)(?:get|put|post|patch|delete)\s+(?:https?://[^/\s]+)?(/[\w./%-]{5,})`)
 )
 
+// denied is one word of who turns calls away, with the path of the call, or the machine that it was about.
+type denied struct {
+	by   *correlator.Event
+	path string
+}
+
+// deniedCalls lists them, in order of time: of who decides by the call's path, of a provider by the machine.
+func deniedCalls(c *correlator.Case) []denied {
+	type key struct{}
+	return c.Memo(key{}, func() any {
+		var out []denied
+		c.EachIn(semconv.LayerAPIAuth, math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
+			if e.IsEvent() || e.Severity < 13 || !saysNo.MatchString(e.Text) {
+				return
+			}
+			if m := callPath.FindStringSubmatch(e.Text); m != nil {
+				out = append(out, denied{e, m[1]})
+			}
+		})
+		c.EachIn(semconv.LayerProvider, math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
+			if len(e.Node) > 4 && !e.IsEvent() && e.Severity >= 13 && (refusal(e) || refusedStatus.MatchString(e.Text)) {
+				out = append(out, denied{e, ""})
+			}
+		})
+		return out
+	}).([]denied)
+}
+
 func turnedAwayByPath(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-	if c.Profile.FirstFailure() {
+	if c.Profile.FirstFailure() || len(deniedCalls(c)) == 0 {
 		return nil
 	}
 	var found []*correlator.Event
@@ -36,18 +65,11 @@ func turnedAwayByPath(c *correlator.Case, t *correlator.Trouble) []correlator.Ev
 		if len(found) > 4 || e.IsEvent() || e.Layer == semconv.LayerAPIAuth || e.Layer == semconv.LayerClient {
 			continue
 		}
-		m := callPath.FindStringSubmatch(e.Text)
-		if m == nil {
-			continue
-		}
-		c.EachIn(semconv.LayerAPIAuth, e.At-moment, e.At+moment, func(o *correlator.Event) {
-			if p := callPath.FindStringSubmatch(o.Text); p != nil && p[1] == m[1] && o.Severity >= 13 && saysNo.MatchString(o.Text) {
-				found = append(found, o, e)
+		for _, d := range deniedCalls(c) {
+			if d.by.At >= e.At-moment && d.by.At <= e.At+moment && ofThatCall(c, t, d, e) {
+				found = append(found, d.by, e)
 			}
-		})
-	}
-	if len(found) == 0 {
-		found = refusedAtNamed(c, t)
+		}
 	}
 	if len(found) == 0 {
 		return nil
@@ -59,18 +81,12 @@ func turnedAwayByPath(c *correlator.Case, t *correlator.Trouble) []correlator.Ev
 	}}
 }
 
-// refusedAtNamed lists refusals, in the moments in which the step's own failures name a machine, of calls about that very machine which no identifier ties to
-// the step.
-func refusedAtNamed(c *correlator.Case, t *correlator.Trouble) (found []*correlator.Event) {
-	for _, e := range c.Failures(t) {
-		if len(found) > 4 || e.IsEvent() || e.Party() != semconv.LayerWorkflow || !c.Own(e, t) || e.HTTP.Status != 0 {
-			continue
-		}
-		c.EachIn(semconv.LayerProvider, e.At-moment, e.At+moment, func(o *correlator.Event) {
-			if o.Node != "" && !o.IsEvent() && len(o.Node) > 4 && (refusal(o) || refusedStatus.MatchString(o.Text)) && correlator.Names(e, o.Node) {
-				found = append(found, o, e)
-			}
-		})
+// ofThatCall says whether a step's failure is about the call that was turned away: it names its path, or the workflow's own word names the machine that it was
+// about and which no identifier ties to the step.
+func ofThatCall(c *correlator.Case, t *correlator.Trouble, d denied, e *correlator.Event) bool {
+	if d.path != "" {
+		m := callPath.FindStringSubmatch(e.Text)
+		return m != nil && m[1] == d.path
 	}
-	return found
+	return e.Party() == semconv.LayerWorkflow && c.Own(e, t) && e.HTTP.Status == 0 && correlator.Names(e, d.by.Node)
 }

@@ -48,7 +48,7 @@ func unheardCallee(c *correlator.Case, t *correlator.Trouble, dials []*correlato
 	}
 	heard := false
 	c.Each(t.From-moment, t.At+recently, func(e *correlator.Event) {
-		heard = heard || e.Party() == semconv.LayerNetwork || e.Party() == semconv.LayerNode || strings.Contains(strings.ToLower(e.Service), name)
+		heard = heard || (closeTo(t, e) || correlator.EveryReaderHas(e)) && (e.Party() == semconv.LayerNetwork || e.Party() == semconv.LayerNode || strings.Contains(strings.ToLower(e.Service), name))
 	})
 	return name != "" && !heard
 }
