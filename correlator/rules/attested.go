@@ -59,3 +59,32 @@ func attested(c *correlator.Case, t *correlator.Trouble, dials []*correlator.Eve
 
 // serving finds that a program tells that it waits for calls.
 var serving = regexp.MustCompile(`\b(?:serving|listening|listens|serves)\b`)
+
+// filters are the words of a change of what decides which packets pass.
+var filters = []string{"policy", "policies", "firewall", "egress", "ingress-rule", "acl", "ruleset", "rule-set", "nftables", "iptables", "security-group", "fw-"}
+
+// betweenFilters makes dials that nobody answered, since two changes of filters by different hands in the same moment, each one's against the other: both explain
+// it, and nothing tells them apart.
+func betweenFilters(c *correlator.Case, ev correlator.Evidence) []correlator.Evidence {
+	var own, networks *correlator.Event
+	c.EachEvent(semconv.EventDeploy, ev.Onset-int64(rolledOut), ev.Onset, func(e *correlator.Event) {
+		switch {
+		case !holds(strings.ToLower(what(e)), filters):
+		case layerOfChange(c, e) == semconv.LayerNetwork:
+			networks = e
+		case layerOfChange(c, e) == semconv.LayerDeploy:
+			own = e
+		}
+	})
+	if own == nil || networks == nil || max(own.At, networks.At)-min(own.At, networks.At) > moment {
+		return nil
+	}
+	rollout, network := ev, ev
+	rollout.Rule, rollout.Layer, rollout.Mechanism, rollout.Disputed = "deploy.change", semconv.LayerDeploy, "change", semconv.LayerNetwork
+	rollout.Records, rollout.Onset = append([]*correlator.Event{own}, ev.Records...), own.At
+	rollout.Summary = "since the rollout of " + what(own) + ", made in the same moment as " + what(networks) + ", dials are not answered"
+	network.Rule, network.Layer, network.Mechanism, network.Disputed = "network.change", semconv.LayerNetwork, "change", semconv.LayerDeploy
+	network.Records, network.Onset = append([]*correlator.Event{networks}, ev.Records...), networks.At
+	network.Summary = "since the change of " + what(networks) + ", made in the same moment as " + what(own) + ", dials are not answered"
+	return []correlator.Evidence{rollout, network}
+}

@@ -66,6 +66,9 @@ func plainText(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 // RFC 9110 13.1).
 var callersOwn = []string{"idempotency_key_reuse", "idempotency key", "idempotency-key", "must not be reused with different"}
 
+// ofOldRead are the words of an API for a caller that asks by a version which it read long before (RFC 9110, 13.1; RFC 6585, 3).
+var ofOldRead = []string{"resource_version", "resourceversion", "latest version", "read the resource again", "version mismatch", "stale version", "outdated version", "etag"}
+
 // callersFault are the statuses of an API for what the caller sends: its form, or a precondition of its own (RFC 9110, 15.5; RFC 6585, 3).
 var callersFault = []int{http.StatusBadRequest, http.StatusPreconditionFailed, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusPreconditionRequired}
 
@@ -79,7 +82,7 @@ var badRequest = regexp.MustCompile(`--> 400 |\b400 bad[ _]request|unexpected re
 func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller}
 	for _, e := range c.Failures(t) {
-		if slices.Contains(callersFault, e.HTTP.Status) || e.HTTP.Status == 0 && holds(e.Text, callersStatus) && badRequest.MatchString(e.Text) {
+		if slices.Contains(callersFault, e.HTTP.Status) || e.HTTP.Status == http.StatusConflict && holds(e.Text, ofOldRead) || e.HTTP.Status == 0 && holds(e.Text, callersStatus) && badRequest.MatchString(e.Text) {
 			ev.Records = append(ev.Records, e)
 		}
 	}

@@ -35,7 +35,7 @@ const changed = 3 * time.Hour
 
 // misfits are the words of something that does not fit: another name, form, version or place than the one that is asked for.
 var misfits = needles.Of(
-	"not found", "failed to find", "no matches for", "no such", "does not exist", "doesn't exist", "unknown", "unsupported", "not supported", "unrecognized", "unrecognised", "undefined", "unexpected",
+	"code: 404", "not found", "failed to find", "no matches for", "no such", "does not exist", "doesn't exist", "unknown", "unsupported", "not supported", "unrecognized", "unrecognised", "undefined", "unexpected",
 	"missing", "not installed", "mismatch", "incompatible", "deprecated", "no longer", "invalid", "cannot find", "could not find", "required", "not allowed", "schema", "malformed", "wrong", "failed to decode", "failed to parse", "deserializ", "unmarshal",
 	"expected", "version", "checksum", "failed to verify", "does not match", "digest",
 )
@@ -96,7 +96,9 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if name := strings.ToLower(found.Attr(semconv.Component)); len(name) > 3 && slices.ContainsFunc(complaints, func(e *correlator.Event) bool { return strings.HasPrefix(strings.ToLower(e.Service), name) }) {
 		ev.Directness = correlator.Itself // what was rolled out says so itself
 	}
-	if slices.ContainsFunc(complaints, func(e *correlator.Event) bool { return missesByName(found, e) || refusedByName(found, e) }) {
+	if slices.ContainsFunc(complaints, func(e *correlator.Event) bool {
+		return missesByName(found, e) || refusedByName(found, e) || missesGiven(c, t, found, e)
+	}) {
 		ev.Weight = correlator.Specific // by its very name
 	}
 	if others := ofPeers(c, t, found, complaints); len(others) > 0 {
@@ -265,6 +267,10 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 			continue
 		}
 		if !misfits.Any(strings.ReplaceAll(e.Text, "unknown error", "")) || wrapper(e) {
+			continue
+		}
+		if c.Own(e, t) && missesGiven(c, t, rollout, e) {
+			out = append(out, e) // the machine was given what was rolled out, and does not find what that names
 			continue
 		}
 		ofIt := strings.EqualFold(e.Attr(deployment), name) // its emitter may have another name

@@ -138,11 +138,11 @@ func setsNoClock(c *correlator.Case, t *correlator.Trouble) (says *correlator.Ev
 var unset = []string{"can't synchronise", "not synchronised", "not synchronized", "unsynchronised", "unsynchronized", "no selectable sources", "no server suitable for synchronization", "timed out waiting for reply from", "kernel reports time_error", "time sync: off", "ntp service: inactive", "leap indicator: 3"}
 
 // wrongBy finds by how much a time daemon says that a clock is wrong (chronyd).
-var wrongBy = regexp.MustCompile(`wrong by -?(\d+(?:\.\d+)?) seconds`)
+var wrongBy = regexp.MustCompile(`(?:wrong|stepped|slewed|adjusted) by -?(\d+(?:\.\d+)?) ?s(?:ec|econds)?\b`)
 
 // withinSecond says whether a clock is told to be wrong by less than a second: it is being kept.
 func withinSecond(line string) bool {
-	if !strings.Contains(line, "wrong by") {
+	if !strings.Contains(line, " by ") {
 		return false
 	}
 	m := wrongBy.FindStringSubmatch(line)

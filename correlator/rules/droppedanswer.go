@@ -3,8 +3,10 @@ package rules
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // droppedAnswer finds who tells that something never came, and had told before that he threw it away.
@@ -38,6 +40,9 @@ func threwAway(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	if c.Profile.FirstFailure() || t.Cleared != 0 {
 		return nil
 	}
+	if ev := threwEndAway(c, t); ev != nil {
+		return ev
+	}
 	for _, d := range denials(c) {
 		if d.denies == 0 || d.event.At < t.From-recently || d.event.At > t.At+recently {
 			continue
@@ -52,3 +57,28 @@ func threwAway(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	}
 	return nil
 }
+
+// threwEndAway needs the end of a task of the step's, and in the same moments the engine's word that it threw away what names that task or its run.
+func threwEndAway(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	for _, a := range c.Lifecycle.Tasks {
+		if a.Over == nil || a.Over.To() != semconv.Succeeded || a.Over.At < t.From || a.Over.At > t.At {
+			continue
+		}
+		var said *correlator.Event
+		c.EachIn(semconv.LayerWorkflow, a.Over.At, a.Over.At+moment, func(e *correlator.Event) {
+			if said == nil && !e.IsEvent() && e.Severity >= 13 && thrownAway.MatchString(e.Text) && strings.Contains(e.Text, strings.ToLower(a.Task)) && !holds(e.Text, twice) {
+				said = e
+			}
+		})
+		if said != nil {
+			return []correlator.Evidence{{
+				Rule: "workflow.dropped", Layer: semconv.LayerWorkflow, Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: said.At, Records: inOrder(a.Over, said),
+				Summary: "the engine was told of the end of task " + a.Task + ", and threw it away" + quote(said),
+			}}
+		}
+	}
+	return nil
+}
+
+// twice are the words of what is thrown away since it is known already.
+var twice = []string{"duplicate", "already", "doppelt", "bereits", "duplicad", "déjà"}

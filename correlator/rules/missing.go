@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -66,4 +67,19 @@ func missedSince(c *correlator.Case, t *correlator.Trouble, rollout *correlator.
 const longName = 8
 
 // gone are the words of something that is not there.
-var gone = needles.Of("code 404", " 404 ", "not present", "not found", "notfound", "is missing", "does not exist", "no such")
+var gone = needles.Of("code 404", "code: 404", " 404 ", "not present", "not found", "notfound", "is missing", "does not exist", "no such")
+
+// absentFile finds that somebody tells of a file that a server does not have.
+var absentFile = regexp.MustCompile(`\bcode: ?404\b|\b404 (?:not found|for )`)
+
+// missesGiven says whether the step's machine misses a file of a server's, after somebody told that it was given the version which a rollout brought.
+func missesGiven(c *correlator.Case, t *correlator.Trouble, rollout, complaint *correlator.Event) bool {
+	version := strings.ToLower(cmp.Or(rollout.Attr(semconv.Version), rollout.To()))
+	party := complaint.Party()
+	if party != semconv.LayerNode && party != semconv.LayerNodeAgent || len(version) < 4 || !strings.ContainsAny(version, digits) || !c.Own(complaint, t) || !absentFile.MatchString(complaint.Text) {
+		return false
+	}
+	return slices.ContainsFunc(c.Events, func(e *correlator.Event) bool {
+		return e.At >= rollout.At && e.At <= complaint.At && !e.IsEvent() && c.Own(e, t) && strings.Contains(e.Text, version)
+	})
+}
