@@ -28,7 +28,7 @@ var startsAgain = []string{"restart", "reset", "delete pod", "bounce", "recycle"
 // allocation afterwards comes soon, beside how long nothing had come, and nothing of it fails any more.
 func startedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	until := endOf(c, t)
-	acts := c.Acts(t.From, until)
+	acts := slices.DeleteFunc(slices.Clone(c.Acts(t.From, until)), givesUp)
 	if again := slices.DeleteFunc(slices.Clone(acts), func(e *correlator.Event) bool { return !startsUp(e) }); len(again) > 0 {
 		acts = again
 	}
@@ -57,6 +57,12 @@ func startedAgain(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		ev.Summary = "what stood still went on as soon as " + act.Attr(semconv.Actor) + " had mended it (" + actTold(act) + ")"
 	}
 	return []correlator.Evidence{ev}
+}
+
+// givesUp says whether an act gives up what a step left, or orders it anew: it mends no component.
+func givesUp(act *correlator.Event) bool {
+	did := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(act.Attr(semconv.Action)))
+	return slices.Contains([]string{"force_release", "force_cleanup", "force_delete", "retry_release", "cancel", "fence", "unfence"}, did)
 }
 
 // ofOwnWait is the workflow where an act, by its name, is on what the workflow told that it waits for, under a name that is nobody else's: "ampel_frei" beside
