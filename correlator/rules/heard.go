@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"regexp"
+	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -60,7 +61,11 @@ func (h *programsHeard) nameOf(c *correlator.Case, e *correlator.Event) {
 	if e.Layer == "" || e.Layer == semconv.LayerNode || e.Node == "" || e.IsEvent() {
 		return
 	}
-	if m := ownName.FindStringSubmatch(e.Text[:min(len(e.Text), 80)]); m != nil && h.called[m[1]] == nil && correlator.LayerOfName(c.Profile, m[1]) == "" {
+	begin := e.Text[:min(len(e.Text), 80)]
+	if begin == "" || begin[0] < 'a' || begin[0] > 'z' || !strings.Contains(begin, ": ") {
+		return // asking for that costs less than matching
+	}
+	if m := ownName.FindStringSubmatch(begin); m != nil && h.called[m[1]] == nil && correlator.LayerOfName(c.Profile, m[1]) == "" {
 		h.called[m[1]] = e
 	}
 }

@@ -39,6 +39,29 @@ func wants(text string) (wanted, have string, ok bool) {
 // wantWords are what such a text has at least: asking for them costs less than matching.
 var wantWords = []string{"want", "desired"}
 
+// wished is one word of what somebody wants of something, and what it is.
+type wished struct {
+	by           *correlator.Event
+	wanted, have string
+}
+
+// wishes lists them, but for a user's.
+func wishes(c *correlator.Case) []wished {
+	type key struct{}
+	return c.Memo(key{}, func() any {
+		var out []wished
+		for _, e := range c.Events {
+			if e.IsEvent() || !holds(e.Text, wantWords) || e.Party() == semconv.LayerClient || !c.Profile.Knows(e.Party()) {
+				continue
+			}
+			if wanted, have, ok := wants(e.Text); ok {
+				out = append(out, wished{e, wanted, have})
+			}
+		}
+		return out
+	}).([]wished)
+}
+
 // staysOther needs the same wish twice, a minute or more apart, of the step's own machine or allocation, and never the word that it came true.
 func staysOther(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if c.Profile.FirstFailure() || t.Kind == correlator.RequestTrouble {
@@ -52,17 +75,14 @@ func staysOther(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 			from = s.At
 		}
 	}
-	for _, e := range c.Events {
-		if e.At < from || e.At > t.At || e.IsEvent() || !holds(e.Text, wantWords) {
+	for _, said := range wishes(c) {
+		e := said.by
+		if e.At < from || e.At > t.At {
 			continue
 		}
-		wanted, have, ok := wants(e.Text)
-		if !ok || e.Party() == semconv.LayerClient || !c.Profile.Knows(e.Party()) {
-			continue
-		}
-		w := wish{e.Service, wanted}
+		w := wish{e.Service, said.wanted}
 		switch {
-		case wanted == have:
+		case said.wanted == said.have:
 			delete(first, w)
 			delete(last, w)
 		case first[w] == nil:
