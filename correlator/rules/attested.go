@@ -63,16 +63,15 @@ var serving = regexp.MustCompile(`\b(?:serving|listening|listens|serves)\b`)
 // filters are the words of a change of what decides which packets pass.
 var filters = []string{"policy", "policies", "firewall", "egress", "ingress-rule", "acl", "ruleset", "rule-set", "nftables", "iptables", "security-group", "fw-"}
 
-// betweenFilters makes dials that nobody answered, since two changes of filters by different hands in the same moment, each one's against the other: both explain
-// it, and nothing tells them apart.
+// betweenFilters makes dials that nobody answered, since the network changed a filter and, in the same moment, another one or who dials was rolled out, each one's
+// against the other: both explain it, and nothing tells them apart.
 func betweenFilters(c *correlator.Case, ev correlator.Evidence) []correlator.Evidence {
 	var own, networks *correlator.Event
 	c.EachEvent(semconv.EventDeploy, ev.Onset-int64(rolledOut), ev.Onset, func(e *correlator.Event) {
 		switch {
-		case !holds(strings.ToLower(what(e)), filters):
-		case layerOfChange(c, e) == semconv.LayerNetwork:
+		case layerOfChange(c, e) == semconv.LayerNetwork && holds(strings.ToLower(what(e)), filters):
 			networks = e
-		case layerOfChange(c, e) == semconv.LayerDeploy:
+		case layerOfChange(c, e) == semconv.LayerDeploy && (holds(strings.ToLower(what(e)), filters) || strings.EqualFold(e.Attr(semconv.Component), ev.Records[0].Service)):
 			own = e
 		}
 	})

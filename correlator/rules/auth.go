@@ -76,7 +76,7 @@ var callersFault = []int{http.StatusBadRequest, http.StatusPreconditionFailed, h
 var callersStatus = []string{"400", "412", "415", "422", "428"}
 
 // badRequest finds those statuses as programs word them.
-var badRequest = regexp.MustCompile(`--> 400 |\b400 bad[ _]request|unexpected response - 400|\bstatus"?(?: code)?[:= ]+4(?:00|12|15|22|28)\b|\b412[ :]+precondition|\b415[ :]+unsupported|\b422[ :]+unprocessable|\b428[ :]+precondition`)
+var badRequest = regexp.MustCompile(`--> 400 |\bhttp[ :]+4(?:00|12|15|22|28)\b|\b400 bad[ _]request|unexpected response - 400|\bstatus"?(?: code)?[:= ]+4(?:00|12|15|22|28)\b|\b412[ :]+precondition|\b415[ :]+unsupported|\b422[ :]+unprocessable|\b428[ :]+precondition`)
 
 // malformed needs the API's own refusal of the form, more than once, and the same service's yes to somebody else.
 func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {

@@ -37,6 +37,9 @@ func ofWhoIsCalledSo(c *correlator.Case, ev correlator.Evidence) correlator.Evid
 			return ev
 		}
 		called := heard(c).called[m[1]+m[2]+m[3]]
+		if called == nil {
+			called = strangersWord(c, m[1]+m[2]+m[3], e)
+		}
 		if called == nil || layer != "" && layer != called.Layer || !c.Profile.Knows(called.Layer) {
 			return ev
 		}
@@ -49,6 +52,20 @@ func ofWhoIsCalledSo(c *correlator.Case, ev correlator.Evidence) correlator.Evid
 	ev.Rule, ev.Layer, ev.Records = layer+"."+mechanism, layer, append([]*correlator.Event{by}, ev.Records...)
 	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
 	return ev
+}
+
+// strangersWord is the last word of a program that no catalogue knows, on the machine that tells of its end under its service's name; nil where there is none.
+func strangersWord(c *correlator.Case, name string, end *correlator.Event) (last *correlator.Event) {
+	layer := strangerAs(c, name)
+	if layer == "" || layer == semconv.LayerNode {
+		return nil
+	}
+	c.EachIn(layer, end.At-recently, end.At+moment, func(e *correlator.Event) {
+		if e.Service == name && e.Node == end.Node && !e.IsEvent() && (last == nil || e.At <= end.At) {
+			last = e
+		}
+	})
+	return last
 }
 
 // ofOwnLimit says whether a kernel ended a process for the limit of its own control group (oom_kill.c, CONSTRAINT_MEMCG).
