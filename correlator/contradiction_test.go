@@ -59,6 +59,10 @@ func TestTwoPartiesContradictEachOther(t *testing.T) {
 10:09:20.1 provisioner debug allocation_id=a-1 | notice built-7731: nobody waits for it, dropped
 10:40:01 provisioner error allocation_id=a-1 | gave up: notice built-7731 has not arrived here
 `, correlator.Attributed},
+		{"he who denies it had thrown it away, and calls it by words alone", `
+10:09:20.1 provisioner info allocation_id=a-1 | signal deployed: nobody waits, dropped
+10:40:01 provisioner error allocation_id=a-1 | signal deployed not received in 30m
+`, correlator.Attributed},
 		{"of another thing", `
 10:09:20 foreman info layer=provider allocation_id=a-1 | notice built-7731 handed to the provisioner at 10.0.0.4
 10:40:01 provisioner error allocation_id=a-1 | gave up: notice built-7732 has not arrived here

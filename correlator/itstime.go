@@ -10,6 +10,9 @@ import (
 // ofItsTime leaves out what had ended before the step began: that is another step's matter, if anything went on during it.
 func (j *judgement) ofItsTime(t *Trouble, d *Deliberation, found []Evidence) []Evidence {
 	during := func(ev Evidence) bool {
+		if ev.Layer == semconv.LayerCert && ev.Mechanism == "expired" && ev.Last >= t.From-besideTime {
+			return true // a certificate does not come back to life
+		}
 		return ev.Last >= t.From-shortly(t, &ev) || slices.ContainsFunc(ev.Records, func(e *Event) bool {
 			return e.Allocation == "" && (j.c.saidAgain(e) > t.From || j.c.portLasts(e, t.From)) || e.Layer == semconv.LayerNode && j.c.Lasts(e, t.From)
 		})

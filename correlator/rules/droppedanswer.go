@@ -43,6 +43,9 @@ func threwAway(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	if ev := threwEndAway(c, t); ev != nil {
 		return ev
 	}
+	if ev := threwAwaited(c, t); ev != nil {
+		return ev
+	}
 	for _, d := range denials(c) {
 		if d.denies == 0 || d.event.At < t.From-recently || d.event.At > t.At+recently {
 			continue
@@ -82,3 +85,42 @@ func threwEndAway(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 
 // twice are the words of what is thrown away since it is known already.
 var twice = []string{"duplicate", "already", "doppelt", "bereits", "duplicad", "déjà"}
+
+// threwAwaited needs one program's two words on the allocation's run: that it threw something away, and later that the same, by two long words at least, never came.
+func threwAwaited(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	var thrown []*correlator.Event
+	for _, e := range c.Events {
+		if e.At < t.From || e.At > t.At+moment || e.IsEvent() || !on(e, themeDenies) || !c.Profile.Knows(e.Party()) {
+			continue
+		}
+		if thrownAway.MatchString(e.Text) && !holds(e.Text, twice) {
+			thrown = append(thrown, e)
+			continue
+		}
+		for _, said := range thrown {
+			if said.Service == e.Service && e.Failed() && whatPassedBy(e).denies&deedReceived != 0 && sharesWords(said.Text, e.Text) {
+				party := said.Party()
+				return []correlator.Evidence{{
+					Rule: party + ".dropped", Layer: party, Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: said.At, Records: inOrder(said, e),
+					Summary: party + " got what it waits for, and threw it away" + quote(said),
+				}}
+			}
+		}
+	}
+	return nil
+}
+
+// sharesWords says whether two texts have two long words in common.
+func sharesWords(a, b string) bool {
+	words := map[string]bool{}
+	for w := range strings.FieldsSeq(a) {
+		words[strings.Trim(w, ".,:;\"'()")] = true
+	}
+	n := 0
+	for w := range strings.FieldsSeq(b) {
+		if w = strings.Trim(w, ".,:;\"'()"); len(w) > 4 && words[w] {
+			n++
+		}
+	}
+	return n > 1
+}

@@ -22,9 +22,12 @@ func missesByName(rollout, complaint *correlator.Event) bool {
 		if _, rest, found := strings.Cut(name, "://"); found { // a server's own line has the path alone
 			name = rest[max(strings.IndexByte(rest, '/'), 0):]
 		}
-		return len(name) >= longPath && !strings.Contains(before, name) && strings.Contains(complaint.Text, name)
+		return len(name) >= longThing && !strings.Contains(before, name) && strings.Contains(complaint.Text, name)
 	})
 }
+
+// longThing is how long the name of a thing is, a file or a topic, that no other word of a text holds by chance.
+const longThing = 12
 
 // refusedByName says whether somebody was refused by a thing that a rollout changed, which both name: a quota, a policy, a set of rules.
 func refusedByName(rollout, complaint *correlator.Event) bool {
