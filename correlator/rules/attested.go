@@ -45,7 +45,7 @@ func attested(c *correlator.Case, t *correlator.Trouble, dials []*correlator.Eve
 	c.Each(t.From-recently, t.At+recently, func(e *correlator.Event) {
 		switch party := e.Party(); {
 		case !closeTo(t, e) && !correlator.EveryReaderHas(e):
-		case port != "" && !e.Failed() && serving.MatchString(e.Text) && strings.Contains(e.Text, port):
+		case port != "" && !e.Failed() && strings.Contains(e.Text, port) && serving.MatchString(e.Text):
 			yes = true
 		case !of[party]:
 		case e.Failed() && !e.IsEvent() && e.HTTP.Status == 0 && !strings.Contains(e.Text, "dial "):

@@ -42,8 +42,8 @@ func denials(c *correlator.Case) []*denial {
 	}).([]*denial)
 }
 
-// mostDenials is how many denials are looked into at one trouble: the first of them and, more, the last.
-const mostDenials = 16
+// mostDenials is how many denials are looked into at one trouble, the first of them and, more, the last, and mostLooks in all: each look reads the whole case.
+const mostDenials, mostLooks = 16, 64
 
 // contradictingWords needs two parties' words on one thing: one tells that it passed, is held or was ended, and the other, after that, that it did not; or each
 // tells that the other one ended it. Nothing that came later may have set it right: then something was the cause, and somebody can tell what.
@@ -60,7 +60,13 @@ func contradictingWords(c *correlator.Case, t *correlator.Trouble) []correlator.
 	if over := len(near) - mostDenials; over > 0 {
 		near = slices.Delete(near, mostDenials/4, mostDenials/4+over)
 	}
+	looks := looksOf(c)
 	for _, d := range near {
+		if !d.looked {
+			if *looks++; *looks > mostLooks {
+				return nil
+			}
+		}
 		if d.against(c); d.rival == nil || ownAdmission(c, d.event, d.things) != nil {
 			continue
 		}
@@ -71,6 +77,12 @@ func contradictingWords(c *correlator.Case, t *correlator.Trouble) []correlator.
 		return both
 	}
 	return nil
+}
+
+// looksOf counts the looks of a case.
+func looksOf(c *correlator.Case) *int {
+	type key struct{}
+	return c.Memo(key{}, func() any { return new(int) }).(*int)
 }
 
 // against looks for another party's word that stands against a denial.

@@ -34,13 +34,16 @@ type denied struct {
 	path string
 }
 
+// mostDenied is how many of each are kept: the first tell how it began.
+const mostDenied = 500
+
 // deniedCalls lists them, in order of time: of who decides by the call's path, of a provider by the machine.
 func deniedCalls(c *correlator.Case) []denied {
 	type key struct{}
 	return c.Memo(key{}, func() any {
 		var out []denied
 		c.EachIn(semconv.LayerAPIAuth, math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
-			if e.IsEvent() || e.Severity < 13 || !saysNo.MatchString(e.Text) {
+			if len(out) >= mostDenied || e.IsEvent() || e.Severity < 13 || !saysNo.MatchString(e.Text) {
 				return
 			}
 			if m := callPath.FindStringSubmatch(e.Text); m != nil {
@@ -48,7 +51,7 @@ func deniedCalls(c *correlator.Case) []denied {
 			}
 		})
 		c.EachIn(semconv.LayerProvider, math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
-			if len(e.Node) > 4 && !e.IsEvent() && e.Severity >= 13 && (refusal(e) || refusedStatus.MatchString(e.Text)) {
+			if len(out) < 2*mostDenied && len(e.Node) > 4 && !e.IsEvent() && e.Severity >= 13 && (refusal(e) || refusedStatus.MatchString(e.Text)) {
 				out = append(out, denied{e, ""})
 			}
 		})

@@ -23,13 +23,24 @@ func droppedAnswer() []correlator.Rule {
 // thrownAway finds that somebody got something and did not keep it.
 var thrownAway = regexp.MustCompile(`\b(?:dropped|dropping|discard(?:ed|ing)|ignored|ignoring|thrown away|no (?:one|\w+) (?:is )?(?:waiting|waits) for|verworfen|weggeworfen|descartad[oa]|ignorad[oa]|ignoré|rejeté|scartat[oa])\b`)
 
+// throwings lists the words of a case by which somebody threw something away.
+func throwings(c *correlator.Case) []*correlator.Event {
+	type key struct{}
+	return c.Memo(key{}, func() any {
+		var out []*correlator.Event
+		for _, e := range c.Events {
+			if !e.IsEvent() && e.HTTP.Status == 0 && thrownAway.MatchString(e.Text) {
+				out = append(out, e)
+			}
+		}
+		return out
+	}).([]*correlator.Event)
+}
+
 // ownAdmission is the word of who denies that something came, before he did so, that he threw it away; nil where he said nothing of the kind.
 func ownAdmission(c *correlator.Case, denial *correlator.Event, things []string) *correlator.Event {
-	for _, e := range c.Events {
-		if e.At >= denial.At {
-			break
-		}
-		if !e.IsEvent() && e.Service == denial.Service && thrownAway.MatchString(e.Text) && slices.ContainsFunc(things, func(s string) bool { return !ofAll(c, s) && slices.Contains(namesIn(e), s) }) {
+	for _, e := range throwings(c) {
+		if e.At < denial.At && e.Service == denial.Service && slices.ContainsFunc(things, func(s string) bool { return !ofAll(c, s) && slices.Contains(namesIn(e), s) }) {
 			return e
 		}
 	}
@@ -45,6 +56,9 @@ func threwAway(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	}
 	if ev := threwAwaited(c, t); ev != nil {
 		return ev
+	}
+	if len(throwings(c)) == 0 {
+		return nil
 	}
 	for _, d := range denials(c) {
 		if d.denies == 0 || d.event.At < t.From-recently || d.event.At > t.At+recently {
@@ -89,16 +103,20 @@ var twice = []string{"duplicate", "already", "doppelt", "bereits", "duplicad", "
 // threwAwaited needs one program's two words on the allocation's run: that it threw something away, and later that the same, by two long words at least, never came.
 func threwAwaited(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	var thrown []*correlator.Event
-	for _, e := range c.Events {
-		if e.At < t.From || e.At > t.At+moment || e.IsEvent() || !on(e, themeDenies) || !c.Profile.Knows(e.Party()) {
-			continue
-		}
-		if thrownAway.MatchString(e.Text) && !holds(e.Text, twice) {
+	for _, e := range throwings(c) {
+		if e.At >= t.From && e.At <= t.At && c.Profile.Knows(e.Party()) && !holds(e.Text, twice) && len(thrown) < ownWords {
 			thrown = append(thrown, e)
+		}
+	}
+	if len(thrown) == 0 {
+		return nil
+	}
+	for _, e := range c.Events {
+		if e.At < thrown[0].At || e.At > t.At+moment || e.IsEvent() || !e.Failed() || !on(e, themeDenies) {
 			continue
 		}
 		for _, said := range thrown {
-			if said.Service == e.Service && e.Failed() && whatPassedBy(e).denies&deedReceived != 0 && sharesWords(said.Text, e.Text) {
+			if said.At < e.At && said.Service == e.Service && whatPassedBy(e).denies&deedReceived != 0 && sharesWords(said.Text, e.Text) {
 				party := said.Party()
 				return []correlator.Evidence{{
 					Rule: party + ".dropped", Layer: party, Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: said.At, Records: inOrder(said, e),

@@ -83,11 +83,15 @@ func waitsForAnEndedHolder(c *correlator.Case, t *correlator.Trouble) []correlat
 		return nil
 	}
 	var told, end *correlator.Event
+	asked := map[string]int{} // how often a holder was looked for: of one that has not ended the later words say no more
 	for _, e := range waiters(c) {
 		if e.At < t.From || e.At > t.At {
 			continue
 		}
 		m := holderNamed.FindStringSubmatch(e.Text)
+		if asked[m[1]]++; asked[m[1]] > ownWords && !holderEnded.MatchString(e.Text) {
+			continue
+		}
 		if strings.EqualFold(e.Own(identity.Workflow), m[1]) {
 			continue
 		}

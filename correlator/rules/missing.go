@@ -82,7 +82,15 @@ func missesGiven(c *correlator.Case, t *correlator.Trouble, rollout, complaint *
 	if party != semconv.LayerNode && party != semconv.LayerNodeAgent || len(version) < 4 || !strings.ContainsAny(version, digits) || !c.Own(complaint, t) || !absentFile.MatchString(complaint.Text) {
 		return false
 	}
-	return slices.ContainsFunc(c.Events, func(e *correlator.Event) bool {
-		return e.At >= rollout.At && e.At <= complaint.At && !e.IsEvent() && c.Own(e, t) && strings.Contains(e.Text, version)
-	})
+	type key struct{ version string }
+	named := c.Memo(key{version}, func() any {
+		var out []*correlator.Event
+		for _, e := range c.Events {
+			if !e.IsEvent() && strings.Contains(e.Text, version) {
+				out = append(out, e)
+			}
+		}
+		return out
+	}).([]*correlator.Event)
+	return slices.ContainsFunc(named, func(e *correlator.Event) bool { return e.At >= rollout.At && e.At <= complaint.At && c.Own(e, t) })
 }

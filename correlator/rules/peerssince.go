@@ -23,11 +23,20 @@ func peersSince() []correlator.Rule {
 // bootable are the words of a rollout of what machines boot.
 var bootable = []string{"ramdisk", "initramfs", "initrd", "image", "kernel", "firmware", "bootloader"}
 
+// mostAlike is how many complaints of a step's are looked for at others.
+const mostAlike = 8
+
 func complainAlikeSince(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if c.Profile.FirstFailure() {
 		return nil
 	}
+	asked := map[string]bool{}
 	for _, e := range ofOneMachines(c, t) {
+		if said := template(e.Text); asked[said] || len(asked) >= mostAlike {
+			continue
+		} else {
+			asked[said] = true
+		}
 		var rollout *correlator.Event
 		c.EachEvent(semconv.EventDeploy, e.At-int64(changed), e.At, func(o *correlator.Event) {
 			if concerns(o, e) {
