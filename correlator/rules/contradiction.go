@@ -23,14 +23,15 @@ func denials(c *correlator.Case) []*denial {
 	return c.Memo(key{}, func() any {
 		var out []*denial
 		for _, e := range c.Events {
-			if e.IsEvent() || !on(e, themeDenies) && !flagged(e.HTTP, "UC") || !c.Profile.Knows(e.Party()) {
+			switch { // what is cheap to ask first: most records end there
+			case e.IsEvent() || !on(e, themeDenies) && e.HTTP.Flags == "":
 				continue
-			}
-			if e.Allocation == "" && e.Node == "" && !e.Failed() && !slices.ContainsFunc(thingKinds, func(kind identity.Kind) bool { return e.Own(kind) != "" }) {
+			case e.Layer == semconv.LayerIngress && e.HTTP.Status != 0 && (!strings.Contains(e.Text, "-- ") || !holds(e.Text, serverClosed)) && !flagged(e.HTTP, "UC"):
+				continue // an access line denies nothing
+			case e.Allocation == "" && e.Node == "" && !e.Failed() && !slices.ContainsFunc(thingKinds, func(kind identity.Kind) bool { return e.Own(kind) != "" }):
 				continue // it may be about anybody
-			}
-			if e.Layer == semconv.LayerIngress && e.HTTP.Status != 0 && !holds(e.Text, serverClosed) && !flagged(e.HTTP, "UC") || !strings.ContainsAny(e.Text, digits) {
-				continue // an access line denies nothing; and what has no digit names no thing
+			case !strings.ContainsAny(e.Text, digits) || !c.Profile.Knows(e.Party()):
+				continue // it names no thing
 			}
 			t := whatPassedBy(e)
 			t.things = append(slices.DeleteFunc(t.things, func(s string) bool { return ofAll(c, s) }), packetsOf(c, e)...)

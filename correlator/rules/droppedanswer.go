@@ -23,13 +23,16 @@ func droppedAnswer() []correlator.Rule {
 // thrownAway finds that somebody got something and did not keep it.
 var thrownAway = regexp.MustCompile(`\b(?:dropped|dropping|discard(?:ed|ing)|ignored|ignoring|thrown away|no (?:one|\w+) (?:is )?(?:waiting|waits) for|verworfen|weggeworfen|descartad[oa]|ignorad[oa]|ignoré|rejeté|scartat[oa])\b`)
 
+// thrownWords are the words without which a text is not looked at for that.
+var thrownWords = []string{"dropped", "dropping", "discard", "ignored", "ignoring", "thrown away", "waiting for", "waits for", "verworfen", "weggeworfen", "descartad", "ignorad", "ignoré", "rejeté", "scartat"}
+
 // throwings lists the words of a case by which somebody threw something away.
 func throwings(c *correlator.Case) []*correlator.Event {
 	type key struct{}
 	return c.Memo(key{}, func() any {
 		var out []*correlator.Event
 		for _, e := range c.Events {
-			if !e.IsEvent() && e.HTTP.Status == 0 && thrownAway.MatchString(e.Text) {
+			if !e.IsEvent() && e.HTTP.Status == 0 && on(e, themeThrown) && thrownAway.MatchString(e.Text) {
 				out = append(out, e)
 			}
 		}
