@@ -78,12 +78,5 @@ func betweenFilters(c *correlator.Case, ev correlator.Evidence) []correlator.Evi
 	if own == nil || networks == nil || max(own.At, networks.At)-min(own.At, networks.At) > moment {
 		return nil
 	}
-	rollout, network := ev, ev
-	rollout.Rule, rollout.Layer, rollout.Mechanism, rollout.Disputed = "deploy.change", semconv.LayerDeploy, "change", semconv.LayerNetwork
-	rollout.Records, rollout.Onset = append([]*correlator.Event{own}, ev.Records...), own.At
-	rollout.Summary = "since the rollout of " + what(own) + ", made in the same moment as " + what(networks) + ", dials are not answered"
-	network.Rule, network.Layer, network.Mechanism, network.Disputed = "network.change", semconv.LayerNetwork, "change", semconv.LayerDeploy
-	network.Records, network.Onset = append([]*correlator.Event{networks}, ev.Records...), networks.At
-	network.Summary = "since the change of " + what(networks) + ", made in the same moment as " + what(own) + ", dials are not answered"
-	return []correlator.Evidence{rollout, network}
+	return rivals(c, ev, own, networks)
 }

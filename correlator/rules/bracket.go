@@ -34,42 +34,13 @@ func bracketed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 					Summary: "between the rollout of " + what(e) + " and its undoing at " + correlator.Time(undone.At).Milli() + " alone something failed" + quote(witness(own)),
 				}}
 				if other := changedBeside(c, rollouts, e, undone); other != nil {
-					rival := found[0]
-					found[0].Disputed = layerOfChange(c, other)
-					rival.Rule, rival.Layer, rival.Disputed = found[0].Disputed+".change", found[0].Disputed, semconv.LayerDeploy
-					rival.Records = append([]*correlator.Event{other}, rival.Records[1:]...)
-					rival.Summary = "together with the change of " + what(other) + " and its undoing alone something failed" + quote(witness(own))
-					found = append(found, rival)
+					return rivals(c, found[0], e, other)
 				}
 				return found
 			}
 		}
 	}
 	return nil
-}
-
-// changedBeside is a change by another layer that was made and undone in the same moments as a rollout: nothing tells the two apart.
-func changedBeside(c *correlator.Case, changes []*correlator.Event, rollout, undone *correlator.Event) *correlator.Event {
-	near := func(a, b *correlator.Event) bool { return max(a.At, b.At)-min(a.At, b.At) <= moment }
-	for _, e := range changes {
-		if e == rollout || !near(e, rollout) || e.Attr(semconv.Component) == rollout.Attr(semconv.Component) || layerOfChange(c, e) == semconv.LayerDeploy {
-			continue
-		}
-		for _, back := range changes {
-			if near(back, undone) && takesBack(back, e) {
-				return e
-			}
-		}
-	}
-	return nil
-}
-
-// layerOfChange is the layer that made a change by itself, by its own record; else it was rolled out.
-func layerOfChange(c *correlator.Case, e *correlator.Event) string {
-	if e.Layer != "" && c.Profile.Knows(e.Layer) {
-		return e.Layer
-	}
-	return semconv.LayerDeploy
 }
 
 // ownComplaints are a step's own records that tell of a failure, but for its client's.

@@ -21,22 +21,35 @@ func withRival(r correlator.Rule) correlator.Rule {
 			return found
 		}
 		rollout := found[0].Records[i]
-		other := changedBesides(c, t, rollout)
-		if other == nil {
-			return found
+		if other := changedAtOnce(c, t, rollout); other != nil {
+			return rivals(c, found[0], rollout, other)
 		}
-		rival := found[0]
-		found[0].Disputed = layerOfChange(c, other)
-		rival.Rule, rival.Layer, rival.Disputed = found[0].Disputed+".change", found[0].Disputed, semconv.LayerDeploy
-		rival.Records = append([]*correlator.Event{other}, slices.Delete(slices.Clone(rival.Records), i, i+1)...)
-		rival.Summary = "since the change of " + what(other) + ", made in the same moment as " + what(rollout) + ", something does not fit"
-		return append(found, rival)
+		return found
 	}
 	return r
 }
 
-// changedBesides is a change by another layer in the same moment as a rollout, which lasted until the step went wrong; nil where there is none.
-func changedBesides(c *correlator.Case, t *correlator.Trouble, rollout *correlator.Event) (other *correlator.Event) {
+// rivals are a rollout that is blamed and a change that another layer made in the same moment, each against the other.
+func rivals(c *correlator.Case, ev correlator.Evidence, rollout, other *correlator.Event) []correlator.Evidence {
+	records := slices.DeleteFunc(slices.Clone(ev.Records), func(e *correlator.Event) bool { return e == rollout || e == other })
+	since := func(layer string, own, beside *correlator.Event) correlator.Evidence {
+		one := ev
+		one.Rule, one.Layer, one.Mechanism = layer+".change", layer, "change"
+		one.Records, one.Onset = append([]*correlator.Event{own}, records...), own.At
+		one.Summary = "since the change of " + what(own) + ", made in the same moment as that of " + what(beside) + ", something fails"
+		if len(records) > 0 {
+			one.Summary += quote(witness(records))
+		}
+		return one
+	}
+	layer := layerOfChange(c, other)
+	first, second := since(semconv.LayerDeploy, rollout, other), since(layer, other, rollout)
+	first.Disputed, second.Disputed = layer, semconv.LayerDeploy
+	return []correlator.Evidence{first, second}
+}
+
+// changedAtOnce is a change by another layer in the same moment as a rollout, which lasted until the step went wrong; nil where there is none.
+func changedAtOnce(c *correlator.Case, t *correlator.Trouble, rollout *correlator.Event) (other *correlator.Event) {
 	c.EachEvent(semconv.EventDeploy, rollout.At-moment, rollout.At+moment, func(e *correlator.Event) {
 		layer := layerOfChange(c, e)
 		if e == rollout || layer == semconv.LayerDeploy || layer == semconv.LayerClient || e.Attr(semconv.Component) == rollout.Attr(semconv.Component) {
@@ -49,4 +62,28 @@ func changedBesides(c *correlator.Case, t *correlator.Trouble, rollout *correlat
 		}
 	})
 	return other
+}
+
+// changedBeside is a change by another layer that was made and undone in the same moments as a rollout: nothing tells the two apart.
+func changedBeside(c *correlator.Case, changes []*correlator.Event, rollout, undone *correlator.Event) *correlator.Event {
+	near := func(a, b *correlator.Event) bool { return max(a.At, b.At)-min(a.At, b.At) <= moment }
+	for _, e := range changes {
+		if e == rollout || !near(e, rollout) || e.Attr(semconv.Component) == rollout.Attr(semconv.Component) || layerOfChange(c, e) == semconv.LayerDeploy {
+			continue
+		}
+		for _, back := range changes {
+			if near(back, undone) && takesBack(back, e) {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// layerOfChange is the layer that made a change by itself, by its own record; else it was rolled out.
+func layerOfChange(c *correlator.Case, e *correlator.Event) string {
+	if e.Layer != "" && c.Profile.Knows(e.Layer) {
+		return e.Layer
+	}
+	return semconv.LayerDeploy
 }
