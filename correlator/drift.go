@@ -224,7 +224,7 @@ func (j *judgement) lagFault() {
 			NextCheck:  "what the view's updater last applied before, and what it began with afterwards",
 			SafeAction: "replay what it missed; the control plane's state was right",
 		}
-		j.add(ev, t)
+		j.add(ev, t, support{})
 		d.weigh([]Evidence{ev}, 1)
 		d.rule(Attributed, "nothing else was wrong meanwhile")
 	}

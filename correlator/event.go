@@ -12,10 +12,11 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// Severity numbers of OTLP from which a record is a warning or an error.
+// Severity numbers of OTLP from which a record is a warning, an error, or a program's end.
 const (
 	severityWarn  = 13
 	severityError = 17
+	severityFatal = 21
 )
 
 // Event is a record with what was worked out about it: whose it is, in which layer, what it says.

@@ -14,6 +14,7 @@ func (j *judgement) fault(k cause) Fault {
 		Summary: k.ev.Summary, Evidence: refs(tellingFirst(k.ev.Records, j.c.ID)), Symptoms: []string{}, Contradicting: refs(k.ev.Against),
 		NextCheck: k.ev.NextCheck, SafeAction: k.ev.SafeAction, Owner: j.c.Profile.Owners[k.ev.Layer],
 	}
+	f.Confidence = k.support.weigh(f.Layer, f.Confidence)
 	switch {
 	case f.Confidence == High && oneSided(k.ev):
 		f.Confidence = Medium

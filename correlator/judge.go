@@ -100,10 +100,10 @@ func (j *judgement) explain(t *Trouble) {
 			found[0].Records = union(found[0].Records, other.Records)
 		}
 	}
-	j.add(found[0], t)
+	j.add(found[0], t, supportOf(found[0].Layer, t, all))
 	if len(found) > 1 && equalStanding(&found[0], &found[1]) {
 		j.contested = true
-		j.add(found[1], t)
+		j.add(found[1], t, supportOf(found[1].Layer, t, all))
 	}
 }
 
@@ -204,7 +204,7 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 		}
 		return 0
 	})
-	return faceToFace(t, found), all
+	return proven(j.c, t, d, faceToFace(t, found)), all
 }
 
 // lastedAsLong says whether a party tells of itself what is wrong again and again while a step is late, and no more once it was done.
@@ -270,7 +270,7 @@ func (j *judgement) find(r Rule, t *Trouble) (found []Evidence) {
 
 // add files an explanation; the same cause at the same party is one fault, however much it cost, and so is what one and the same
 // line proves: a refused request and a task that was never claimed, both for one certificate.
-func (j *judgement) add(ev Evidence, t *Trouble) {
+func (j *judgement) add(ev Evidence, t *Trouble, s support) {
 	party := t.Node
 	for i := range j.causes {
 		k := &j.causes[i]
@@ -280,6 +280,7 @@ func (j *judgement) add(ev Evidence, t *Trouble) {
 			k.ev.Onset, k.ev.Last = min(k.ev.Onset, ev.Onset), max(k.ev.Last, ev.Last)
 			k.ev.Weight, k.ev.Directness = max(k.ev.Weight, ev.Weight), min(k.ev.Directness, ev.Directness)
 			k.troubles = append(k.troubles, t)
+			k.support.add(s, nil)
 			return
 		}
 		if k.ev.Layer == ev.Layer && (ev.Mended || k.ev.Mended) && slices.ContainsFunc(ev.Records, func(e *Event) bool { return slices.Contains(k.ev.Records, e) }) {
@@ -287,11 +288,12 @@ func (j *judgement) add(ev Evidence, t *Trouble) {
 				k.ev = ev // it says what was mended
 			}
 			k.troubles = append(k.troubles, t)
+			k.support.add(s, nil)
 			return
 		}
 	}
 	ev.Records, ev.Against = slices.Clone(ev.Records), slices.Clone(ev.Against)
-	j.causes = append(j.causes, cause{ev: ev, troubles: []*Trouble{t}, party: party})
+	j.causes = append(j.causes, cause{ev: ev, troubles: []*Trouble{t}, party: party, support: s})
 }
 
 // sharesLine says whether two proofs have a line in common, lifecycle events apart, which prove what was owed.
@@ -390,4 +392,5 @@ type cause struct {
 	ev       Evidence
 	troubles []*Trouble
 	party    string
+	support  support
 }

@@ -18,6 +18,7 @@ func TestOneWitnessAcquits(t *testing.T) {
 WITNESS
 10:02:00.1 haproxy warn allocation_id=a-1 request_id=rq-1 http.response.status_code=504 | 10.9.4.8:60114 [02/Mar/2026:10:01:00.061] api~ api/api1 0/0/1/-1/60002 504 194 - - sH-- 12/12/1/1/0 0/0 "POST /v1/allocations/a-1/release HTTP/1.1"
 10:02:00.2 cli error allocation_id=a-1 request_id=rq-1 | release a-1: 504 Gateway Time-out
+10:04:00.1 haproxy warn allocation_id=a-1 request_id=rq-2 http.response.status_code=504 | 10.9.4.8:60117 [02/Mar/2026:10:03:00.064] api~ api/api1 0/0/1/-1/60001 504 194 - - sH-- 12/12/1/1/0 0/0 "POST /v1/allocations/a-1/release HTTP/1.1"
 10:03:00 api info | GET /v1/nodes 200
 10:10:01 haproxy heartbeat component=haproxy
 `,

@@ -85,3 +85,15 @@ func clockRange(from, to int64) string {
 	short := func(s string) string { return s[:min(len(s), 8)] }
 	return short(clock(from)) + "–" + short(clock(to))
 }
+
+// Template is a text without what differs from one time to the next: words with digits.
+func Template(text string) string {
+	var b strings.Builder
+	for word := range strings.FieldsSeq(text) {
+		if !strings.ContainsAny(word, "0123456789") {
+			b.WriteString(word)
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}

@@ -203,7 +203,7 @@ func repeatsOfItself(c *correlator.Case, t *correlator.Trouble) []*correlator.Ev
 	said := map[string][]*correlator.Event{}
 	c.EachIn(semconv.LayerNodeAgent, t.From-recently, t.At, func(e *correlator.Event) {
 		if !e.IsEvent() && e.Severity >= 13 && correlator.Names(e, t.Node) && e.HTTP.Status == 0 && on(e, themeLocked) && waitsFor.MatchString(e.Text) {
-			said[template(e.Text)] = append(said[template(e.Text)], e)
+			said[correlator.Template(e.Text)] = append(said[correlator.Template(e.Text)], e)
 		}
 	})
 	for _, list := range said {

@@ -58,7 +58,7 @@ func ownComplaints(c *correlator.Case, t *correlator.Trouble) (own []*correlator
 func wellAfter(c *correlator.Case, rollout, undone *correlator.Event, complaints []*correlator.Event) (well *correlator.Event) {
 	by, said := map[string]bool{}, map[string]bool{}
 	for _, e := range complaints {
-		by[e.Service], said[template(e.Text)] = true, true
+		by[e.Service], said[correlator.Template(e.Text)] = true, true
 	}
 	outside := false
 	c.Each(rollout.At-int64(changed), c.Now, func(e *correlator.Event) {
@@ -67,7 +67,7 @@ func wellAfter(c *correlator.Case, rollout, undone *correlator.Event, complaints
 		}
 		switch {
 		case e.TellsOfFailure():
-			outside = outside || !e.IsEvent() && said[template(e.Text)]
+			outside = outside || !e.IsEvent() && said[correlator.Template(e.Text)]
 		case well == nil && e.At > undone.At && e.At-undone.At <= int64(rolledOut) && (correlator.EveryReaderHas(e) || e.HTTP.Status >= 200 && e.HTTP.Status < 400):
 			well = e
 		}

@@ -139,12 +139,12 @@ func ofPeers(c *correlator.Case, t *correlator.Trouble, rollout *correlator.Even
 	said := map[string]bool{}
 	for _, e := range complaints {
 		if c.Own(e, t) && (e.Layer == semconv.LayerNode || e.Layer == semconv.LayerNodeAgent) {
-			said[template(e.Text)] = true
+			said[correlator.Template(e.Text)] = true
 		}
 	}
 	seen := map[string]bool{}
 	c.Each(rollout.At, t.At, func(e *correlator.Event) {
-		if e.Node != "" && e.Failed() && !c.Own(e, t) && !seen[e.Node] && said[template(e.Text)] {
+		if e.Node != "" && e.Failed() && !c.Own(e, t) && !seen[e.Node] && said[correlator.Template(e.Text)] {
 			seen[e.Node] = true
 			out = append(out, e)
 		}
@@ -349,14 +349,14 @@ func undoneForOthers(c *correlator.Case, rollout *correlator.Event, complaints [
 	}
 	by, said := map[string]bool{}, map[string]bool{}
 	for _, e := range complaints {
-		by[e.Service], said[template(e.Text)] = true, true
+		by[e.Service], said[correlator.Template(e.Text)] = true, true
 	}
 	again := false
 	c.Each(undone.At+1, c.Now, func(e *correlator.Event) {
 		switch {
 		case e.IsEvent() || !by[e.Service]:
 		case e.Failed():
-			again = again || said[template(e.Text)]
+			again = again || said[correlator.Template(e.Text)]
 		case e.HTTP.Status >= 200 && e.HTTP.Status < 400 && well == nil:
 			well = e
 		}

@@ -32,7 +32,7 @@ func complainAlikeSince(c *correlator.Case, t *correlator.Trouble) []correlator.
 	}
 	asked := map[string]bool{}
 	for _, e := range ofOneMachines(c, t) {
-		if said := template(e.Text); asked[said] || len(asked) >= mostAlike {
+		if said := correlator.Template(e.Text); asked[said] || len(asked) >= mostAlike {
 			continue
 		} else {
 			asked[said] = true
@@ -91,12 +91,12 @@ var ofAnyRollout = []string{"config", "agent", "service", "server", "controller"
 
 // saidByOther is the same complaint of another machine since a time; nil where there is none, or where somebody complained of that before it.
 func saidByOther(c *correlator.Case, complaint *correlator.Event, since int64) (other *correlator.Event) {
-	same, before := template(complaint.Text), false
+	same, before := correlator.Template(complaint.Text), false
 	if strings.Count(same, " ") < 3 {
 		return nil
 	}
 	c.EachIn(complaint.Layer, since-int64(changed), c.Now, func(e *correlator.Event) {
-		if e.IsEvent() || (e.Node == "") != (complaint.Node == "") || !e.Failed() || template(e.Text) != same {
+		if e.IsEvent() || (e.Node == "") != (complaint.Node == "") || !e.Failed() || correlator.Template(e.Text) != same {
 			return
 		}
 		before = before || e.At < since

@@ -331,7 +331,7 @@ func insisted(c *correlator.Case, t *correlator.Trouble, all []statement) {
 	for i, s := range all {
 		own := s.event.Allocation == c.ID && s.event.Severity >= 13 && s.party == t.Owes
 		if own && s.echo && s.about == "" && s.event.HTTP.Status == 0 && !givenUp.Any(s.event.Text) && !unusable.Any(s.event.Text) {
-			by[s.party+" "+template(s.event.Text)] = append(by[s.party+" "+template(s.event.Text)], i)
+			by[s.party+" "+correlator.Template(s.event.Text)] = append(by[s.party+" "+correlator.Template(s.event.Text)], i)
 		}
 	}
 	for _, list := range by {
@@ -341,16 +341,4 @@ func insisted(c *correlator.Case, t *correlator.Trouble, all []statement) {
 			}
 		}
 	}
-}
-
-// template is a text without what differs from one time to the next: words with digits.
-func template(text string) string {
-	var b strings.Builder
-	for word := range strings.FieldsSeq(text) {
-		if !strings.ContainsAny(word, "0123456789") {
-			b.WriteString(word)
-			b.WriteByte(' ')
-		}
-	}
-	return b.String()
 }

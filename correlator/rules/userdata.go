@@ -10,10 +10,10 @@ import (
 // madeByOthers hands data of a machine that cannot be read over to a rollout, where the machine of somebody else cannot read its own either, in the same words:
 // what both have in common no tenant wrote.
 func madeByOthers(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
-	words, own := template(ev.Records[0].Text), hostOf(ev.Records[0])
+	words, own := correlator.Template(ev.Records[0].Text), hostOf(ev.Records[0])
 	var peer *correlator.Event
 	look := func(e *correlator.Event) {
-		if peer == nil && e.Failed() && !e.IsEvent() && !c.Own(e, t) && e.Service == ev.Records[0].Service && hostOf(e) != own && template(e.Text) == words {
+		if peer == nil && e.Failed() && !e.IsEvent() && !c.Own(e, t) && e.Service == ev.Records[0].Service && hostOf(e) != own && correlator.Template(e.Text) == words {
 			peer = e
 		}
 	}

@@ -154,7 +154,7 @@ func carriesTelemetry(e *correlator.Event) bool {
 }
 
 // carriers are such programs, by their names.
-var carriers = []string{"otel-collector", "otelcol", "opentelemetry-collector", "fluent-bit", "fluentd", "filebeat", "promtail", "logstash", "telegraf", "grafana-alloy"}
+var carriers = []string{"otel", "opentelemetry", "fluent-bit", "fluentd", "filebeat", "promtail", "logstash", "telegraf", "grafana-alloy"}
 
 // alike is a record by which another machine meets the same as the allocation's does, in the same words, or fails in the same step of a
 // service's; nil where there is none.
@@ -173,10 +173,10 @@ func alike(c *correlator.Case, t *correlator.Trouble, s *signature, records []*c
 		}
 		if len(said) == 0 {
 			for _, own := range records {
-				said[template(own.Text)] = own.Failed()
+				said[correlator.Template(own.Text)] = own.Failed()
 			}
 		}
-		if said[template(e.Text)] {
+		if said[correlator.Template(e.Text)] {
 			peer = e
 		}
 	}
