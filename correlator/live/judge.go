@@ -28,6 +28,9 @@ func (s *Service) take(ctx context.Context, now time.Time) error {
 		s.enqueue(touched, 0)
 	}
 	found, err := s.follow.look(ctx, now)
+	if err != nil {
+		s.watermark.hold(now)
+	}
 	defer func() { s.watermark.advance(now, s.set.Now()) }()
 	if len(found) == 0 {
 		return err

@@ -11,6 +11,7 @@ import (
 const (
 	leastUnderWay = time.Second
 	mostUnderWay  = 10 * time.Second
+	mostCatchUp   = 2 * time.Minute // how long records that were longer under way than that hold the watermark, as after an outage of the store
 )
 
 // watermark is the observed time up to which all records have arrived. It follows the newest observed time at the distance that
@@ -20,6 +21,8 @@ type watermark struct {
 	at   int64         // Unix nanoseconds
 	late time.Duration // the longest way of a record lately
 	seen []progress    // that the watermark has not reached yet
+
+	lateFrom, lateUntil time.Time // since when, and until when last, records came that were too long under way
 }
 
 // newWatermark lies before all records.
@@ -34,7 +37,21 @@ type progress struct {
 // note takes the records that arrived at a look.
 func (w *watermark) note(now time.Time, records []*record.Record) {
 	for _, r := range records {
-		w.late = max(w.late, min(now.Sub(time.Unix(0, r.Observed)), mostUnderWay))
+		way := now.Sub(time.Unix(0, r.Observed))
+		w.late = max(w.late, min(way, mostUnderWay))
+		if way > mostUnderWay {
+			if now.Sub(w.lateUntil) >= mostUnderWay {
+				w.lateFrom = now
+			}
+			w.lateUntil = now
+		}
+	}
+}
+
+// hold keeps the watermark where it is: what was under way when the store went away still is.
+func (w *watermark) hold(now time.Time) {
+	for i := range w.seen {
+		w.seen[i].when = now
 	}
 }
 
@@ -42,6 +59,10 @@ func (w *watermark) note(now time.Time, records []*record.Record) {
 func (w *watermark) advance(now time.Time, observed int64) {
 	w.late = max(leastUnderWay, w.late*49/50) // half of it within 17 seconds of looks
 	w.seen = append(w.seen, progress{now, observed})
+	if now.Sub(w.lateUntil) < mostUnderWay && now.Sub(w.lateFrom) < mostCatchUp {
+		w.hold(now) // queues are emptied in no order
+		return
+	}
 	for len(w.seen) > 0 && now.Sub(w.seen[0].when) >= w.late {
 		w.at, w.seen = w.seen[0].observed, w.seen[1:]
 	}

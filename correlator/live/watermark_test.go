@@ -50,6 +50,40 @@ func TestWatermark(t *testing.T) {
 	}
 }
 
+// While the store is away nothing arrives, and what was under way still is; then queues are emptied in no order, for two minutes at most.
+func TestTheWatermarkWaitsForAnOutage(t *testing.T) {
+	p, now := newWatermark(), time.Unix(1_000_000, 0)
+	observed := func(ago time.Duration) int64 { return now.Add(-ago).UnixNano() }
+	p.advance(now, observed(0))
+	now = now.Add(leastUnderWay)
+	p.advance(now, observed(0))
+	before := p.at
+	for range 60 {
+		now = now.Add(time.Second)
+		p.hold(now)
+		p.advance(now, before+1)
+	}
+	if p.at != before {
+		t.Errorf("while the store was away the watermark moved by %s", time.Duration(p.at-before))
+	}
+	for range 15 {
+		now = now.Add(time.Second)
+		p.note(now, []*record.Record{{Observed: observed(50 * time.Second)}, {Observed: observed(0)}})
+		p.advance(now, observed(0))
+	}
+	if p.at > before+1 {
+		t.Errorf("while late records came the watermark moved by %s", time.Duration(p.at-before))
+	}
+	for range 300 {
+		now = now.Add(time.Second)
+		p.note(now, []*record.Record{{Observed: observed(50 * time.Second)}})
+		p.advance(now, observed(0))
+	}
+	if p.at < observed(mostUnderWay+2*time.Second) {
+		t.Errorf("a Collector whose clock is behind holds the watermark for ever: %s", time.Duration(observed(0)-p.at))
+	}
+}
+
 // The result of a step comes after a record that was observed later, as from another emitter: nothing is said in between.
 func TestAResultThatIsStillUnderWay(t *testing.T) {
 	st := newStore(t)
