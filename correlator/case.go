@@ -66,6 +66,7 @@ type silence struct {
 // NewCase puts an allocation's own events, in any order, into a case.
 func NewCase(id string, events []*Event, env *Env) *Case {
 	c := &Case{ID: id, Env: env}
+	placeStrangers(events, env.Profile)
 	c.Events, c.parents = order(events)
 	c.Lifecycle = readLifecycle(c.Events, env.unattributed(indexKey{namedEvent, "", semconv.EventAudit}))
 	return c

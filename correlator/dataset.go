@@ -212,7 +212,7 @@ func livenessOf(cases []*Case) *Liveness {
 	s := NewLiveness()
 	for _, c := range cases {
 		for _, e := range c.Events {
-			if e.Layer != "" && !e.fails {
+			if e.Layer != "" && !e.fails && !e.inferred {
 				s.byLayer[e.Layer] = append(s.byLayer[e.Layer], e)
 			}
 		}

@@ -33,15 +33,16 @@ type Event struct {
 	// HTTP is the request that the record tells of, zero for most.
 	HTTP Exchange
 
-	beats   string // of a heartbeat: the layer of the component that is alive
-	derived bool   // worked out of another record: it counts in no statistics
-	party   string // see Party
-	event   bool   // see IsEvent
-	failed  bool   // see Failed; worked out once, as rules ask again and again
-	fails   bool   // see TellsOfFailure; the same
-	ends    bool   // see saysEnd
-	place   int    // in the order that is being made
-	memo    any    // what the rules read out of the words, kept so that each record is read once
+	beats    string // of a heartbeat: the layer of the component that is alive
+	derived  bool   // worked out of another record: it counts in no statistics
+	party    string // see Party
+	event    bool   // see IsEvent
+	failed   bool   // see Failed; worked out once, as rules ask again and again
+	fails    bool   // see TellsOfFailure; the same
+	ends     bool   // see saysEnd
+	inferred bool   // of its layer: see placeStrangers
+	place    int    // in the order that is being made
+	memo     any    // what the rules read out of the words, kept so that each record is read once
 }
 
 // IsEvent says whether this is a lifecycle event: a log record with a name. It is kept beside the record, which is far away in memory: rules ask it of every

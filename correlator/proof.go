@@ -2,7 +2,9 @@ package correlator
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/identity"
@@ -54,19 +56,33 @@ func unproven(c *Case, t *Trouble, found []Evidence) string {
 				handoff = handoff || !slices.Contains(t.Cites, e)
 				continue
 			}
-			speakers[e.Service] = true
+			if e.At > t.At+skew {
+				continue // a sign of life, when all was over
+			}
+			speakers[cmp.Or(e.Party(), e.Service)] = true
 			if !slices.Contains(t.Cites, e) && !slices.Contains(lines, e) {
 				lines = append(lines, e)
 			}
 		}
 	}
 	switch {
-	case silent && len(speakers) == 1 && (slices.Contains(voiceless, best.Layer) || c.AliveBetween(best.Layer, t.From-lookback, t.At) == nil):
+	case silent && len(speakers) == 1 && (slices.Contains(voiceless, best.Layer) || !c.calleeHeard(best.Layer, lines, t.From-lookback, t.At)):
 		return "one caller had no answer: whether the callee, or the way to it, nobody else tells"
 	case len(lines) == 1 && !handoff && !slices.Contains(voiceless, best.Layer) && remark(best, rules, lines[0]) && !insisted(c, t, best, lines[0]):
 		return "a remark that names no cause, made once by a party that did not owe the step"
 	}
 	return ""
+}
+
+// calleeHeard says whether who did not answer was heard of in a time: the program that the caller names, or, where he names none that is known, its layer.
+func (c *Case) calleeHeard(layer string, lines []*Event, from, to int64) bool {
+	named, heard := false, false
+	c.EachIn(layer, math.MinInt64, math.MaxInt64, func(e *Event) {
+		if !heard && len(e.Service) > 3 && slices.ContainsFunc(lines, func(line *Event) bool { return line.Service != e.Service && strings.Contains(line.Text, e.Service) }) {
+			named, heard = true, e.At >= from && e.At <= to
+		}
+	})
+	return heard || !named && c.AliveBetween(layer, from, to) != nil
 }
 
 // unanswered are the mechanisms that say no more than that somebody had no answer.

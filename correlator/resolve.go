@@ -43,6 +43,9 @@ func (e *Event) Resolve(x *identity.Index, p *profile.Profile, now int64) {
 // read works out what the record says by itself: its layer, its words.
 func (e *Event) read(p *profile.Profile) {
 	e.Layer = firstOf(p.Layer(e.Service, e.Scope, e.Record.Attr), layerByEvent(e.Record))
+	if e.Layer == "" && worksOnTask(e) && LayerOfName(p, e.Service) == "" {
+		e.Layer = semconv.LayerNodeAgent
+	}
 	if e.Is(semconv.EventHeartbeat) {
 		e.beats = p.Layer(e.Attr(semconv.Component), "", func(string) string { return "" })
 	}
@@ -78,6 +81,11 @@ func callerByLine(r *record.Record) string {
 		return semconv.LayerClient
 	}
 	return ""
+}
+
+// worksOnTask says whether a program tells of a task on the machine that it runs on: whoever it is by name, it does the agent's work.
+func worksOnTask(e *Event) bool {
+	return !e.IsEvent() && e.Signal == record.Log && e.Own(identity.Task) != "" && e.Own(identity.NodeInstance) != ""
 }
 
 // translate adds to the words of a record what they mean, where they are a message in another language than English, or a code that stands for one.

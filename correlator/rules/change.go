@@ -71,6 +71,7 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			break
 		}
 		said := slices.Concat(complaintsOf(c, t, e, failures), missedSince(c, t, e))
+		said = append(said, missedNew(c, t, e, said)...)
 		if back := slices.IndexFunc(rollouts[i+1:], func(later *correlator.Event) bool { return takesBack(later, e) }); back >= 0 {
 			said = before(said, rollouts[i+1+back].At+moment)
 			if len(before(own, rollouts[i+1+back].At+moment)) == 0 {

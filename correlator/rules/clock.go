@@ -58,6 +58,30 @@ func saysOwnClock(e *correlator.Event) bool {
 	return strings.Contains(e.Text, "is now earlier than") || strings.Contains(e.Text, "is still later than")
 }
 
+// signedAt finds when a request was signed and when it came, by who refused it.
+var signedAt = regexp.MustCompile(`\b(?:signed|issued|dated) (?:at )?(\d{4}-\d\d-\d\dt\S+?z)[,;]? .{0,24}?\b(?:received|arrived|checked|now|here)(?: at)? (\d{4}-\d\d-\d\dt\S+?z)`)
+
+// signedElsewhen says whether who refused a request tells two times of it, of which the later is that of his record: then it is the signer's clock that is
+// wrong, or the request was long under way.
+func signedElsewhen(e *correlator.Event) bool {
+	if !strings.Contains(e.Text, "signed") && !strings.Contains(e.Text, "issued") && !strings.Contains(e.Text, "dated") {
+		return false
+	}
+	m := signedAt.FindStringSubmatch(e.Text)
+	if m == nil {
+		return false
+	}
+	signed, err := time.Parse(time.RFC3339, upper(m[1]))
+	came, err2 := time.Parse(time.RFC3339, upper(m[2]))
+	at := time.Unix(0, e.At)
+	return err == nil && err2 == nil && came.Sub(at).Abs() <= time.Minute && signed.Sub(came).Abs() >= clockSlack/2
+}
+
+// askedByClient says whether the trouble is a request of a client's.
+func askedByClient(t *correlator.Trouble) bool {
+	return t.Kind == correlator.RequestTrouble && slices.ContainsFunc(t.Cites, func(e *correlator.Event) bool { return e.Layer == semconv.LayerClient })
+}
+
 // byItsClock makes what was refused for its time the node's matter where the node's own records are stamped with another time than
 // they were seen at; else nobody knows which of two clocks is wrong.
 func byItsClock(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
@@ -75,6 +99,12 @@ func byItsClock(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidenc
 			if free.Node == "" {
 				ev.Rule, ev.Layer = free.Layer+".clock", free.Layer
 			}
+			return ev
+		}
+		if i := slices.IndexFunc(ev.Records, signedElsewhen); i >= 0 && askedByClient(t) {
+			ev.Rule, ev.Layer, ev.Weight, ev.Certain = "client.clock", semconv.LayerClient, correlator.Specific, true
+			ev.Summary = "a client's requests are signed at another time than they arrive" + quote(ev.Records[i])
+			ev.NextCheck, ev.SafeAction = "the client's clock and its time synchronisation", "correct the clock, then retry; who refused needs nothing"
 			return ev
 		}
 		if i := slices.IndexFunc(ev.Records, saysOwnClock); i >= 0 {

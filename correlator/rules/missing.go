@@ -66,6 +66,20 @@ func missedSince(c *correlator.Case, t *correlator.Trouble, rollout *correlator.
 	return out
 }
 
+// missedNew are the words of the allocation's own, of any severity, of somebody who misses what bears the version that a rollout brought.
+func missedNew(c *correlator.Case, t *correlator.Trouble, rollout *correlator.Event, known []*correlator.Event) (out []*correlator.Event) {
+	version := strings.ToLower(cmp.Or(rollout.Attr(semconv.Version), rollout.To()))
+	if len(version) < longName || !strings.ContainsAny(version, digits) {
+		return nil
+	}
+	for _, e := range c.Events {
+		if e.At >= max(rollout.At, t.From-skewOfClocks) && e.At <= t.At && !e.IsEvent() && !e.Failed() && strings.Contains(e.Text, version) && missesNew(e, rollout) && !slices.Contains(known, e) && len(out) < ownWords {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // longName is how long a component's name is that no other word of a text holds by chance.
 const longName = 8
 

@@ -37,9 +37,13 @@ var bySize = regexp.MustCompile(` (\d{2,5})b(?:\(df\))? loss (\d+)%`)
 // bytePackets finds the same where the size stands before the packets, and how many came back: "1500-byte packets 0 of 500 back".
 var bytePackets = regexp.MustCompile(`\b(\d{2,5})-byte packets:? (\d+) of (\d+) (?:back|received|came|answered)`)
 
+// bytesEach finds the same once more: "56 bytes ok; 8972 bytes DF: no reply 20/20".
+var bytesEach = regexp.MustCompile(`(?:^|[;:,] |\d )(\d{2,5}) bytes(?: \(?df\)?)?:? (ok|no reply|no answer|lost|dropped|timed? ?out)`)
+
 // inParts are the parts of a probe's text, each of one size.
 func inParts(text string) []string {
 	text = strings.ReplaceAll(text, ", -s ", "; -s ")
+	text = bytesEach.ReplaceAllString(text, "; size=$1 $2")
 	text = bySize.ReplaceAllString(text, "; size=$1 loss $2%")
 	return strings.Split(bytePackets.ReplaceAllString(text, "size=$1 $3/$2 received"), ";")
 }
@@ -47,7 +51,7 @@ func inParts(text string) []string {
 // What a probe says of packets that all came, or of which none did.
 var (
 	cameWords = regexp.MustCompile(`\b0(?:\.0)?% (?:packet )?loss|\bloss[=: ]+0(?:\.0)?%|\bok\b|\bpass(?:es|ed)?\b`)
-	lostWords = regexp.MustCompile(`\b\d+/0 received|\b100% (?:packet )?loss|\bloss[=: ]+100%|\b0 received|\b0/\d+|\blost\b|message too long|frag(?:mentation)? needed`)
+	lostWords = regexp.MustCompile(`\b\d+/0 received|\b100% (?:packet )?loss|\bloss[=: ]+100%|\b0 received|\b0/\d+|\blost\b|\bno (?:reply|answer)\b|\bdropped\b|\btimed? ?out\b|message too long|frag(?:mentation)? needed`)
 	counted   = regexp.MustCompile(`\b(\d+)(?:/| (?:packets )?(?:sent|transmitted), )(\d+)(?: received)?\b`)
 )
 
@@ -73,15 +77,16 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		if !own && e.Node != "" || !asked && !correlator.EveryReaderHas(e) && !closeTo(t, e) {
 			continue
 		}
-		key := ""
+		key, before := "", ""
 		for _, part := range inParts(e.Text) {
 			m := probedSize.FindStringSubmatchIndex(part)
 			if m == nil {
+				before = part
 				continue
 			}
 			size, _ := strconv.Atoi(part[m[2]:m[3]])
 			if key == "" {
-				key = part[:m[0]] + " " + e.Node // of one record's parts the first names the way
+				key = before + part[:m[0]] + " " + e.Node // of one record's parts the first names the way
 				for _, end := range probedEnds.FindAllString(e.Text, 4) {
 					key += " " + end
 				}
@@ -134,7 +139,7 @@ func probes(c *correlator.Case) []*correlator.Event {
 	return c.Memo(key{}, func() any {
 		var out []*correlator.Event
 		c.Each(math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
-			if !e.IsEvent() && (e.Layer == semconv.LayerNetwork || e.Party() == semconv.LayerNetwork) && (probedSize.MatchString(e.Text) || bySize.MatchString(e.Text) || strings.Contains(e.Text, "-byte packets") && bytePackets.MatchString(e.Text)) {
+			if !e.IsEvent() && (e.Layer == semconv.LayerNetwork || e.Party() == semconv.LayerNetwork) && (probedSize.MatchString(e.Text) || bySize.MatchString(e.Text) || bytesEach.MatchString(e.Text) || strings.Contains(e.Text, "-byte packets") && bytePackets.MatchString(e.Text)) {
 				out = append(out, e)
 			}
 		})

@@ -98,8 +98,11 @@ var answered = regexp.MustCompile(`\b(?:get|post) (?:https?://[^/\s]+)?(/\S+)(?:
 
 func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	q := questions(c, t)
-	if len(q.before) == 0 || len(q.after) > 0 || len(q.peers) == 0 {
+	if len(q.after) > 0 || len(q.peers) == 0 {
 		return nil
+	}
+	if len(q.before) == 0 {
+		return beatsAlone(c, t, q)
 	}
 	if len(q.before) == 1 && c.LastOf(semconv.LayerNodeAgent, t.Node, t.Attempt.Queued.At+moment, t.At) == nil {
 		return nil // one question alone may be all that was kept of many, but for an agent that is heard of otherwise
@@ -109,6 +112,35 @@ func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 		Weight: correlator.Telling, Directness: correlator.Caller, Certain: true, Onset: last.At,
 		Records: append([]*correlator.Event{last, q.peers[len(q.peers)-1]}, t.Cites...),
 		Summary: "the agent of " + t.Node + " asked for work until " + correlator.Time(last.At).Milli() + " and no more, while others go on asking",
+	}}
+}
+
+// beatsAlone finds an agent whose signs of life are accepted while a task waits for it, and of which no question for work is seen, before or after, while others'
+// are: it has set itself aside.
+func beatsAlone(c *correlator.Case, t *correlator.Trouble, q askedFor) []correlator.Evidence {
+	var accepted *correlator.Event
+	asks := false
+	c.Each(t.Attempt.Queued.At+moment, t.At, func(e *correlator.Event) {
+		path := e.HTTP.Path
+		if m := answered.FindStringSubmatch(e.Text); m != nil && path == "" {
+			path = m[1]
+		}
+		switch of := e.Node == t.Node || strings.Contains(path, t.Node); {
+		case e.IsEvent() || !of:
+		case strings.Contains(path, "heartbeat") && e.HTTP.Status < 300:
+			accepted = e
+		case path != "" || e.Failed() && e.Layer == semconv.LayerNodeAgent:
+			asks = true // in vain, perhaps
+		}
+	})
+	own := c.LastOf(semconv.LayerNodeAgent, t.Node, t.Attempt.Queued.At+moment, t.At)
+	if accepted == nil || own == nil || asks {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Caller, Onset: t.From,
+		Records: append([]*correlator.Event{accepted, q.peers[len(q.peers)-1], own}, t.Cites...),
+		Summary: "the agent of " + t.Node + " lives and asks for no work, while others do" + quote(own),
 	}}
 }
 

@@ -64,7 +64,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		}
 		return unreachedSinceOff(c, t, ev)
 	case "node.nic_down":
-		if cameBack(c, t, ev.Records) || farEndAccuses(c, ev.Records) || atOnce(c, t, s, ev.Records) {
+		if cameBack(c, t, ev.Records) || farEndAccuses(c, ev.Records) || atOnce(c, t, s, ev.Records) || switchFailed(c, ev.Records) {
 			return nil
 		}
 	case "api_auth.rbac":
@@ -168,6 +168,11 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		ev.Records = slices.DeleteFunc(ev.Records, func(e *correlator.Event) bool { return e.At < t.From && holds(e.Text, upAgain) })
 		if len(ev.Records) == 0 {
 			return nil // what was over before the step began is not why it went wrong
+		}
+	case "deploy.rollout":
+		ev.Records = slices.DeleteFunc(ev.Records, func(e *correlator.Event) bool { return ofStrangeApplication(c, e) })
+		if len(ev.Records) == 0 {
+			return nil
 		}
 	case "network.cni":
 		ev = choosesNone(c, ev)
@@ -331,32 +336,6 @@ func cameBack(c *correlator.Case, t *correlator.Trouble, records []*correlator.E
 		}
 	})
 	return up != nil && t.At-up.At > int64(2*time.Minute) && up.At-last.At < int64(2*time.Minute)
-}
-
-// farEndAccuses says whether an end of a link that went down, or what drives it, tells that the other end is why: the other one may say the same, and
-// nobody knows.
-func farEndAccuses(c *correlator.Case, records []*correlator.Event) bool {
-	accuses := false
-	first, last := records[0].At, records[len(records)-1].At
-	for _, layer := range []string{semconv.LayerNetwork, semconv.LayerNode} {
-		c.EachIn(layer, first-int64(2*time.Minute), last+int64(2*time.Minute), func(e *correlator.Event) {
-			accuses = accuses || !e.IsEvent() && e.Failed() && accusesFarEnd(e) && (layer == semconv.LayerNetwork || e.Node == records[0].Node)
-		})
-	}
-	return accuses
-}
-
-// atOnce says whether another machine met the same within a breath: what they have in common is not the machine.
-func atOnce(c *correlator.Case, t *correlator.Trouble, s *signature, records []*correlator.Event) bool {
-	return slices.ContainsFunc(ofOtherMachines(c), func(e *correlator.Event) bool {
-		return hinted(e) == s && !c.Own(e, t) && slices.ContainsFunc(records, func(own *correlator.Event) bool { return max(own.At, e.At)-min(own.At, e.At) <= int64(2*time.Second) })
-	})
-}
-
-// accusesFarEnd says whether one end of a link tells that the other one is why nothing arrives.
-func accusesFarEnd(e *correlator.Event) bool {
-	return holds(e.Text, []string{"remote side does not transmit", "peer does not transmit", "cause: remote side", "cause: far end", "far end is down", "far-end fault", "suspecting link partner", "suspecting host side", "suspecting peer", "suspecting remote", "suspecting far end", "lacpdus sent", "lacpdu_rx=0", "no lacp pdus received", "no 802.3ad response from the link partner",
-		"remote fault received", "no signal received from the switch", "no light received from", "host transmits nothing", "beyond the switch port"})
 }
 
 // apartFromIt says whether none of what a database tells of locks lies close to a time at which the allocation's own calls failed: a deadlock is over at

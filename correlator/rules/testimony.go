@@ -152,7 +152,7 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 		if sig := hinted(e); sig != nil && (overcome[sig] || sig.ID == "process.panic" && ofOtherRequest(c, t, e)) {
 			continue // it got over it, or somebody else's request met it
 		}
-		if sig := hinted(e); sig != nil && sig.ID == "node.nic_down" && (cameBack(c, t, []*correlator.Event{e}) || farEndAccuses(c, []*correlator.Event{e}) || atOnce(c, t, sig, []*correlator.Event{e})) {
+		if sig := hinted(e); sig != nil && sig.ID == "node.nic_down" && (cameBack(c, t, []*correlator.Event{e}) || farEndAccuses(c, []*correlator.Event{e}) || atOnce(c, t, sig, []*correlator.Event{e}) || switchFailed(c, []*correlator.Event{e})) {
 			continue
 		}
 		if sig := hinted(e); sig != nil && sig.ID == "node.memory" && slices.ContainsFunc(said, func(o statement) bool { return ofOwnLimit(o.event) }) {
@@ -168,6 +168,9 @@ func testify(c *correlator.Case, t *correlator.Trouble) []*testified {
 			continue
 		}
 		if sig := hinted(e); sig != nil && (sig.ID == "provider.addresses" && ofOtherNetwork(c, t, e) || (sig.ID == "db.lock" || sig.ID == "db.slow") && !c.Own(e, t) && apartFromIt(c, t, sig, []*correlator.Event{e})) {
+			continue
+		}
+		if s.party == semconv.LayerDeploy && s.about == "" && !c.Own(e, t) && ofStrangeApplication(c, e) {
 			continue
 		}
 		if s.party == semconv.LayerAPIAuth && s.about == "" && !c.Own(e, t) && ofOtherClient(c, t, []*correlator.Event{e}) {
