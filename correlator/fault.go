@@ -16,7 +16,7 @@ func (j *judgement) fault(k cause) Fault {
 	}
 	f.Confidence = k.support.weigh(f.Layer, f.Confidence)
 	switch {
-	case f.Confidence == High && oneSided(k.ev):
+	case f.Confidence == High && (oneSided(k.ev) || k.ev.Disputed != ""):
 		f.Confidence = Medium
 	case unheard(k):
 		f.Confidence = lower[f.Confidence]

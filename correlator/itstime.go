@@ -1,7 +1,9 @@
 package correlator
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -14,7 +16,8 @@ func (j *judgement) ofItsTime(t *Trouble, d *Deliberation, found []Evidence) []E
 			return true // a certificate does not come back to life
 		}
 		return ev.Last >= t.From-shortly(t, &ev) || slices.ContainsFunc(ev.Records, func(e *Event) bool {
-			return e.Allocation == "" && (j.c.saidAgain(e) > t.From || j.c.portLasts(e, t.From)) || e.Layer == semconv.LayerNode && j.c.Lasts(e, t.From)
+			return e.Allocation == "" && (j.c.saidAgain(e) > t.From || j.c.portLasts(e, t.From)) || e.Layer == semconv.LayerNode && j.c.Lasts(e, t.From) ||
+				j.c.failsStill(e, t)
 		})
 	}
 	if !slices.ContainsFunc(found, during) {
@@ -29,6 +32,31 @@ func (j *judgement) ofItsTime(t *Trouble, d *Deliberation, found []Evidence) []E
 		d.drop(&ev, "it had ended before the step began")
 		return true
 	})
+}
+
+// pathNamed finds the path of a call in what somebody tells of it.
+var pathNamed = regexp.MustCompile(`(?:^|[ "])(/[\w.{}-]+(?:/[\w.{}-]+){2,})`)
+
+// failsStill says whether somebody told before a step of a call of the allocation's own machine that he refused, by its path, which fails during the step,
+// too, and was served at no time between: he need not say why each time.
+func (c *Case) failsStill(e *Event, t *Trouble) bool {
+	if e.At >= t.From || e.At < t.From-besideTime || !e.fails || t.Node == "" || !strings.Contains(e.Text, strings.ToLower(t.Node)) {
+		return false
+	}
+	m := pathNamed.FindStringSubmatch(e.Text)
+	if m == nil {
+		return false
+	}
+	still, served := false, false
+	for _, list := range [][]*Event{c.Events, c.Unattributed} {
+		for _, later := range list {
+			if later.At > e.At+moment && later.At <= t.At && (strings.EqualFold(later.HTTP.Path, m[1]) || strings.Contains(later.Text, m[1])) {
+				still = still || later.At >= t.From && later.HTTP.Refused()
+				served = served || later.HTTP.Status >= 200 && later.HTTP.Status < 400
+			}
+		}
+	}
+	return still && !served
 }
 
 // shortly is how long before a trouble what was said may have ended and still be why: a request that failed tells of what stood a moment before,

@@ -110,6 +110,35 @@ func (c *Case) movedLate(i int) *Trouble {
 	return t
 }
 
+// begunLate is an end that a user asked for more than once, which failed at whoever he asked, and that was begun in the end, long after; nil where there is none.
+func (c *Case) begunLate(i int) *Trouble {
+	budget, next, from := int64(c.Profile.Budgets().States[semconv.Requested]), c.Lifecycle.States[i], int64(0)
+	if next.To != semconv.Releasing || budget == 0 {
+		return nil
+	}
+	if i > 0 {
+		from = c.Lifecycle.States[i-1].At
+	}
+	var asked []*Event
+	failed := false
+	for _, e := range c.Events {
+		switch {
+		case e.At <= from || e.At >= next.At:
+		case askedByUser(e):
+			asked = append(asked, e)
+		case len(asked) > 0 && !e.IsEvent() && e.Layer == semconv.LayerAPI && e.fails:
+			failed = true
+		}
+	}
+	if len(asked) < 2 || !failed || next.At-asked[0].At <= muchLonger*budget {
+		return nil
+	}
+	return &Trouble{
+		Kind: OverdueTrouble, From: asked[0].At, At: next.At - 1, Cleared: next.At, Owes: semconv.LayerAPI, Cites: distinct(asked[0], next.Event),
+		What: asked[0].Attr(semconv.Action) + " was asked for and begun only after " + time.Duration(next.At-asked[0].At).Round(time.Second).String(),
+	}
+}
+
 // gaveUpWaiting is a state that lasted for much longer than it may until the user, after somebody had said that it stands still, gave up waiting: that he
 // asked for its end is no answer to why it did not move. nil where it is none.
 func (c *Case) gaveUpWaiting(s, next Change, budget int64) *Trouble {

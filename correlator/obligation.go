@@ -154,13 +154,20 @@ func (c *Case) askedAndNotBegun(since int64) (asked *Event) {
 	for _, e := range c.Events {
 		switch {
 		case e.At < since:
-		case e.Is(semconv.EventAudit) && e.Attr(semconv.ActorType) == "user" && slices.Contains([]string{"release", "cancel", "delete", "destroy", "force_release"}, strings.ToLower(e.Attr(semconv.Action))):
+		case askedByUser(e):
 			asked = e
 		case asked != nil && (e.Moves() || e.Is(semconv.EventOutbox) || e.Is(semconv.EventWorkflowState)):
 			return nil
+		case asked != nil && isUserCall(e) && callFailed(e):
+			return nil // who asked was told that it failed: that call is what is wrong
 		}
 	}
 	return asked
+}
+
+// askedByUser says whether a user's act on record asks for the allocation's end.
+func askedByUser(e *Event) bool {
+	return e.Is(semconv.EventAudit) && e.Attr(semconv.ActorType) == "user" && slices.Contains([]string{"release", "cancel", "delete", "destroy", "force_release"}, strings.ToLower(e.Attr(semconv.Action)))
 }
 
 // wentOnWithout says whether the allocation got what it had asked for after a task was queued that nobody is known to have claimed: nobody waits

@@ -14,16 +14,17 @@ import (
 // proven gives the explanations without leading ones that prove nothing, and none where only what says less is left. The party that they name stays a
 // candidate.
 func proven(c *Case, t *Trouble, d *Deliberation, found []Evidence) []Evidence {
-	rest := found
+	rest, why := found, ""
 	for len(rest) > 0 {
-		why := unproven(c, t, rest)
-		if why == "" {
+		next := unproven(c, t, rest)
+		if next == "" {
 			break
 		}
+		why = next
 		d.drop(&rest[0], why)
 		rest = rest[1:]
 	}
-	if len(rest) > 0 && rest[0].Weight < found[0].Weight {
+	if len(rest) > 0 && why == noAnswer && rest[0].Weight < found[0].Weight {
 		for i := range rest {
 			d.drop(&rest[i], "it says less than what proves nothing")
 		}
@@ -43,13 +44,12 @@ func unproven(c *Case, t *Trouble, found []Evidence) string {
 		return "" // it owed the step, and that it did not do it is shown
 	}
 	var lines []*Event
-	speakers, silent, handoff, rules := map[string]bool{}, true, false, 0
+	speakers, silent, handoff := map[string]bool{}, true, false
 	for i := range found {
 		ev := &found[i]
 		if ev.Layer != best.Layer {
 			continue
 		}
-		rules++
 		silent = silent && slices.Contains(unanswered, ev.Mechanism)
 		for _, e := range ev.stands {
 			if e.IsEvent() && isLifecycle(e.Name) {
@@ -67,8 +67,8 @@ func unproven(c *Case, t *Trouble, found []Evidence) string {
 	}
 	switch {
 	case silent && len(speakers) == 1 && (slices.Contains(voiceless, best.Layer) || !c.calleeHeard(best.Layer, lines, t.From-lookback, t.At)):
-		return "one caller had no answer: whether the callee, or the way to it, nobody else tells"
-	case len(lines) == 1 && !handoff && !slices.Contains(voiceless, best.Layer) && remark(best, rules, lines[0]) && !insisted(c, t, best, lines[0]):
+		return noAnswer
+	case len(lines) == 1 && !handoff && !slices.Contains(voiceless, best.Layer) && remark(best, lines[0]) && !insisted(c, t, best, lines[0]):
 		return "a remark that names no cause, made once by a party that did not owe the step"
 	}
 	return ""
@@ -85,20 +85,22 @@ func (c *Case) calleeHeard(layer string, lines []*Event, from, to int64) bool {
 	return heard || !named && c.AliveBetween(layer, from, to) != nil
 }
 
+const noAnswer = "one caller had no answer: whether the callee, or the way to it, nobody else tells"
+
 // unanswered are the mechanisms that say no more than that somebody had no answer.
 var unanswered = []string{"no_answer", "reset", "connect_timeout"}
 
-// remark says whether a line is no more than a remark: a warning of a party about itself that one table of words alone knows, or what a caller says of
-// whom he called. A machine warns of its wear all the time.
-func remark(ev *Evidence, rules int, line *Event) bool {
-	if !line.fails || line.Severity >= severityFatal {
-		return false // it shows how it goes elsewhere, or somebody's end
+// remark says whether a line is no more than a remark: a warning of a party about itself that names no cause, and no state that lasts, or what a caller
+// says of whom he called. A machine warns of its wear all the time.
+func remark(ev *Evidence, line *Event) bool {
+	if !line.fails || line.Severity >= severityFatal || lasting.Any(line.Text) {
+		return false // it shows how it goes elsewhere, or somebody's end, or it need not be said again
 	}
 	if ev.Weight <= Generic && ev.Directness > Itself {
 		return true
 	}
 	warns := line.Severity >= severityWarn && line.Severity < severityError
-	return warns && (rules == 1 && ev.Weight <= Generic || ev.Layer == semconv.LayerNode && slices.Contains(wear, ev.Mechanism))
+	return warns && (ev.Weight <= Generic || ev.Layer == semconv.LayerNode && slices.Contains(wear, ev.Mechanism))
 }
 
 // insisted says whether a line is more than a remark all the same: the party says that it failed the allocation, or the line is said again.

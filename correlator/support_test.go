@@ -46,6 +46,8 @@ func TestARemarkIsNoProof(t *testing.T) {
 		{"a machine that is warm all the time", `10:03:00 kernel warn allocation_id=a-1 node_id=n-1 | CPU12: Core temperature above threshold, cpu clock throttled (total events = 3)
 10:05:00 kernel warn allocation_id=a-1 node_id=n-1 | CPU12: Core temperature above threshold, cpu clock throttled (total events = 300)
 10:08:00 kernel warn allocation_id=a-1 node_id=n-1 | CPU12: Core temperature above threshold, cpu clock throttled (total events = 9000)`, true},
+		{"a database that paused once, in words that two tables know", "10:03:00 mariadb warn | 0 [Warning] WSREP: flow control paused for 0.4s (galera3)", false},
+		{"a broker's alarm, which lasts", "10:00:03 rabbitmq warn layer=outbox | disk resource limit alarm set on node 'rabbit@mq-1'. Publishers will be blocked until this alarm clears", true},
 		{"what a caller says of whom he called", "10:03:00 cli error allocation_id=a-1 | create: no capacity", false},
 	} {
 		v := verdictOn(t, strings.Replace(stands, "SAID", c.said, 1))

@@ -45,6 +45,39 @@ func TestWhatIsToldByOthers(t *testing.T) {
 14:10:08 provisioner allocation.state allocation_id=a-1 workflow_id=wf-1 from=releasing to=release_failed reason=task_lost
 14:12:00 provisioner heartbeat component=provisioner
 `, "network.own_word"},
+		// A machine whose own clock stands in its word on a certificate that is not valid yet.
+		{"a clock that stands days back", `
+10:00:00 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=running
+10:00:01 provisioner node.assigned allocation_id=a-1 node_id=n-1
+10:00:02 provisioner allocation.state allocation_id=a-1 from=reserved to=provisioning
+10:03:00 node-agent error node_id=n-1 node_instance_id=i-1 | enrol: The remote certificate is invalid because of errors in the certificate chain: NotTimeValid (local time 2026-02-19T10:02:58Z is before notBefore 2026-02-25T03:59:00Z)
+10:18:00 node-agent error node_id=n-1 node_instance_id=i-1 | enrol: The remote certificate is invalid because of errors in the certificate chain: NotTimeValid (local time 2026-02-19T10:17:58Z is before notBefore 2026-02-25T03:59:00Z)
+10:32:01 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=timed_out
+10:32:02 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed reason=enrolment_timeout
+`, "node.clock"},
+		// A caller's pool that is empty, while the database tells in MySQL's words that it has room.
+		{"an empty pool and room in the database", `
+10:00:00 api allocation.state allocation_id=a-1 from=active to=releasing
+10:00:01 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=release to=running
+10:00:31.2 api error allocation_id=a-1 | o.h.engine.jdbc.spi.SqlExceptionHelper : HikariPool-1 - Connection is not available, request timed out after 30000ms (total=20, active=20, idle=0, waiting=57)
+10:02:00 mysql info | Threads_connected 24, Threads_running 2, max_connections 600, Aborted_connects 0
+10:06:01.7 api error allocation_id=a-1 | o.h.engine.jdbc.spi.SqlExceptionHelper : HikariPool-1 - Connection is not available, request timed out after 30000ms (total=20, active=20, idle=0, waiting=61)
+10:30:01 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=release to=timed_out
+10:30:01.3 provisioner allocation.state allocation_id=a-1 from=releasing to=release_failed reason=deadline
+10:31:00 provisioner heartbeat component=provisioner
+`, "api.pool"},
+		// A playbook's file that its rollout no longer brings.
+		{"a template that a rollout took away", `
+12:00:00 argocd deploy.change component=retail-playbooks from=2026.9 to=2026.10 version=2026.10
+12:10:00 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=running
+12:10:01 provisioner allocation.state allocation_id=a-1 from=reserved to=provisioning
+12:10:02 aap provider_job.state allocation_id=a-1 provider=aap provider_job=aap/p/job/7 operation=provision to=Running
+12:10:31 aap error allocation_id=a-1 provider_job=aap/p/job/7 | fatal: [n-1 -> localhost]: FAILED! => {"changed": false, "msg": "Could not find or access 'store.ks.j2' on the Ansible Controller."}
+12:10:40 aap provider_job.state allocation_id=a-1 provider=aap provider_job=aap/p/job/7 operation=provision to=Failed provider_status=failed
+12:10:41 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=failed
+12:10:42 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed
+12:21:00 aap heartbeat component=aap
+`, "deploy.change"},
 	} {
 		if v := verdictOn(t, c.told); len(v.Faults) != 1 || v.Faults[0].Rule != c.rule {
 			t.Errorf("%s: %s: %s", c.name, v.Outcome, v.Explanation)

@@ -260,7 +260,7 @@ func runTroubles(c *Case) []*Trouble {
 func stateTroubles(c *Case) []*Trouble {
 	var out []*Trouble
 	for i, s := range c.Lifecycle.States {
-		if t := c.movedLate(i); t != nil {
+		if t := cmp.Or(c.begunLate(i), c.movedLate(i)); t != nil {
 			out = append(out, t)
 		}
 		if s.To != semconv.Failed && s.To != semconv.ReleaseFailed && s.To != semconv.Degraded {

@@ -65,7 +65,7 @@ var filters = []string{"policy", "policies", "firewall", "egress", "ingress-rule
 
 // betweenFilters makes dials that nobody answered, since the network changed a filter and, in the same moment, another one or who dials was rolled out, each one's
 // against the other: both explain it, and nothing tells them apart.
-func betweenFilters(c *correlator.Case, ev correlator.Evidence) []correlator.Evidence {
+func betweenFilters(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) []correlator.Evidence {
 	var own, networks *correlator.Event
 	c.EachEvent(semconv.EventDeploy, ev.Onset-int64(rolledOut), ev.Onset, func(e *correlator.Event) {
 		switch {
@@ -75,6 +75,9 @@ func betweenFilters(c *correlator.Case, ev correlator.Evidence) []correlator.Evi
 			own = e
 		}
 	})
+	if own != nil && networks == nil {
+		networks = toldBeside(c, t, own, ev.Onset)
+	}
 	if own == nil || networks == nil || max(own.At, networks.At)-min(own.At, networks.At) > moment {
 		return nil
 	}

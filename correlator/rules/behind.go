@@ -97,7 +97,7 @@ func heldByLock(c *correlator.Case, ev correlator.Evidence) correlator.Evidence 
 }
 
 // roomFor is how databases report their connections: so many of so many.
-var roomFor = regexp.MustCompile(`(?:connections?|backends|count|total|active|in use|used|sessions?)\D{0,16}(\d+)(?:\D{0,16}(?:of|/)|.{0,48}?(?:max|limit))\D{0,20}(\d+)`)
+var roomFor = regexp.MustCompile(`(?:connections?|threads_connected|backends|count|total|active|in use|used|sessions?)\D{0,16}(\d+)(?:\D{0,16}(?:of|/)|.{0,48}?(?:max|limit))\D{0,20}(\d+)`)
 
 // letIn are the words of a database that lets somebody in (PostgreSQL's log_connections, MySQL, Oracle).
 var letIn = []string{"connection authorized", "connection received", "connect\t", "connection accepted"}
@@ -122,12 +122,19 @@ func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) 
 		return ev
 	}
 	var room *correlator.Event
-	c.EachIn(semconv.LayerDB, ev.Records[0].At-recently, t.At+recently, func(e *correlator.Event) {
-		if room == nil && e.Party() == semconv.LayerDB && !e.Failed() && hasRoom(e) {
+	full := false // it was so when somebody complained
+	c.Each(ev.Records[0].At-recently, t.At+recently, func(e *correlator.Event) {
+		if e.Party() != semconv.LayerDB {
+			return
+		}
+		switch has := hasRoom(e); {
+		case has && room == nil && !e.Failed():
 			room = e
+		case !has && roomFor.MatchString(e.Text):
+			full = true
 		}
 	})
-	if room != nil {
+	if room != nil && !full {
 		owner := ev.Records[0].Party()
 		ev.Rule, ev.Layer, ev.Mechanism, ev.Directness = owner+".pool", owner, "pool", correlator.Itself
 		ev.Records = append(ev.Records, room)

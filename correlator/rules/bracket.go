@@ -33,7 +33,7 @@ func bracketed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 					Weight: correlator.Specific, Directness: correlator.Itself, Onset: e.At, Records: append([]*correlator.Event{e}, append(own[:min(len(own), ownWords):min(len(own), ownWords)], undone, well)...),
 					Summary: "between the rollout of " + what(e) + " and its undoing at " + correlator.Time(undone.At).Milli() + " alone something failed" + quote(witness(own)),
 				}}
-				if other := changedBeside(c, rollouts, e, undone); other != nil {
+				if other := changedBeside(c, t, rollouts, e, undone); other != nil {
 					return rivals(c, found[0], e, other)
 				}
 				return found

@@ -12,8 +12,8 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// currentTime is how Go's crypto/x509 words an expiry: the checking side's own clock stands in it.
-var currentTime = regexp.MustCompile(`current time (\S+) is after (\S+)`)
+// currentTime is how Go's crypto/x509 words an expiry, or a beginning that lies ahead, and others in its way: the checking side's own clock stands in it.
+var currentTime = regexp.MustCompile(`(?:current|local|system|own|my) (?:time|clock)(?: is| says|:)? (\d{4}-\S+?) is (after|before) (?:not ?(?:after|before) )?(\d{4}-[^\s)]+)`)
 
 // clockSlack is how far a checker's clock may be off before the clock, not the certificate, is the news.
 const clockSlack = 10 * time.Minute
@@ -27,14 +27,16 @@ func clockOrExpiry(ev correlator.Evidence) []correlator.Evidence {
 			continue
 		}
 		claimed, err := time.Parse(time.RFC3339, upper(m[1]))
-		notAfter, err2 := time.Parse(time.RFC3339, upper(m[2]))
+		bound, err2 := time.Parse(time.RFC3339, upper(m[3]))
 		if err != nil || err2 != nil {
 			continue
 		}
 		seen := time.Unix(0, e.Observed)
-		if claimed.Sub(seen) > clockSlack && notAfter.After(seen) {
+		ahead := m[2] == "after" && claimed.Sub(seen) > clockSlack && bound.After(seen)
+		behind := m[2] == "before" && seen.Sub(claimed) > clockSlack && bound.Before(seen)
+		if ahead || behind {
 			ev.Rule, ev.Layer, ev.Mechanism = "node.clock", semconv.LayerNode, "clock"
-			ev.Summary = "the checker's clock is ahead: " + claimed.UTC().Format(time.RFC3339) + " at " + seen.UTC().Format(time.RFC3339) + quote(e)
+			ev.Summary = "the checker's clock is wrong: " + claimed.UTC().Format(time.RFC3339) + " at " + seen.UTC().Format(time.RFC3339) + quote(e)
 			ev.NextCheck, ev.SafeAction = "the node's time synchronisation", "correct the clock, then retry"
 			return []correlator.Evidence{ev}
 		}

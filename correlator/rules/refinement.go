@@ -188,7 +188,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if unseen(c, t, ev.Records) || unheardCallee(c, t, ev.Records) || sentAndNotCome(c, t) || ofMachineAlone(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || ofOwnMachine(c, ev.Records) || workedSince(c, t, ev.Records) || leftBehind(c, t, ev.Records) || tooBusy(c, told, ev.Records) || notOurs(c, t, ev.Records) {
 			return nil
 		}
-		if both := betweenFilters(c, ev); both != nil {
+		if both := betweenFilters(c, t, ev); both != nil {
 			return both
 		}
 		if !attested(c, t, ev.Records) {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -36,7 +37,7 @@ func rivals(c *correlator.Case, ev correlator.Evidence, rollout, other *correlat
 		one := ev
 		one.Rule, one.Layer, one.Mechanism = layer+".change", layer, "change"
 		one.Records, one.Onset = append([]*correlator.Event{own}, records...), own.At
-		one.Summary = "since the change of " + what(own) + ", made in the same moment as that of " + what(beside) + ", something fails"
+		one.Summary = "since the change of " + changeOf(own) + ", made in the same moment as that of " + changeOf(beside) + ", something fails"
 		if len(records) > 0 {
 			one.Summary += quote(witness(records))
 		}
@@ -61,11 +62,14 @@ func changedAtOnce(c *correlator.Case, t *correlator.Trouble, rollout *correlato
 			other = e
 		}
 	})
+	if other == nil && holds(strings.ToLower(what(rollout)), filters) {
+		other = toldBeside(c, t, rollout, t.At)
+	}
 	return other
 }
 
 // changedBeside is a change by another layer that was made and undone in the same moments as a rollout: nothing tells the two apart.
-func changedBeside(c *correlator.Case, changes []*correlator.Event, rollout, undone *correlator.Event) *correlator.Event {
+func changedBeside(c *correlator.Case, t *correlator.Trouble, changes []*correlator.Event, rollout, undone *correlator.Event) *correlator.Event {
 	near := func(a, b *correlator.Event) bool { return max(a.At, b.At)-min(a.At, b.At) <= moment }
 	for _, e := range changes {
 		if e == rollout || !near(e, rollout) || e.Attr(semconv.Component) == rollout.Attr(semconv.Component) || layerOfChange(c, e) == semconv.LayerDeploy {
@@ -77,7 +81,7 @@ func changedBeside(c *correlator.Case, changes []*correlator.Event, rollout, und
 			}
 		}
 	}
-	return nil
+	return toldBeside(c, t, rollout, undone.At-moment)
 }
 
 // layerOfChange is the layer that made a change by itself, by its own record; else it was rolled out.

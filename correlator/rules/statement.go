@@ -27,7 +27,7 @@ var answeredWords = regexp.MustCompile(`\b(?:refused|rejected|answered|returned|
 
 // unusable are the words of a caller whose callee did not do what it should: errno, gRPC and HTTP words of a broken call.
 var unusable = needles.Of(
-	"refused", "timed out", "timeout", "unavailable", "unreachable", "reset by peer", "eof", "broken pipe", "no response", "no reply", "no confirm", "not respond", "unable to connect",
+	"refused", "timed out", "timeout", "unavailable", "unreachable", "reset by peer", "connection reset", "eof", "broken pipe", "no response", "no reply", "no confirm", "not respond", "unable to connect",
 	"failed to connect", "could not connect", "cannot connect", "can't connect", "connection error", "connect to", "unable to reach", "could not reach", "cannot reach",
 	"server error", "internal error", "bad gateway", "gateway time", " 500", " 502", " 503", " 504", "lost connection", "connection lost", "disconnected", "deadline", "unable to handle the request", "unable to retrieve",
 	"operationalerror", "connectionerror", "databaseerror", "programmingerror", "internalerror", "server-side error",
@@ -58,7 +58,7 @@ var ofItself = needles.Of(
 const closedItself = "use of closed network connection"
 
 // brokenOff are the words of a connection that somebody else ended or never took: whoever says so and names nobody speaks of one he does not name.
-var brokenOff = needles.Of("reset by peer", "broken pipe", "connection refused", "connection timed out", "connection aborted", "connection was aborted", "forcibly closed", "unexpected eof")
+var brokenOff = needles.Of("reset by peer", "connection reset", "broken pipe", "connection refused", "connection timed out", "connection aborted", "connection was aborted", "forcibly closed", "unexpected eof")
 
 // ofCertificates are the words of a handshake that failed for a certificate, or of a library that does not like one (Java, OpenSSL, Go, Python, .NET).
 var ofCertificates = needles.Of("certificateexception", "sslhandshakeexception", "certificate verify failed", "sslcertverificationerror", "x509: ", "authenticationexception: the remote certificate", "certpathvalidatorexception")
@@ -141,7 +141,7 @@ func state(c *correlator.Case, e *correlator.Event) statement {
 	if s.about = callee(c, e); s.about == "" && s.party != semconv.LayerCert && c.Profile.Knows(semconv.LayerCert) && ofCertificates.Any(e.Text) {
 		s.about = semconv.LayerCert
 	}
-	s.echo = harmless.Any(e.Text) || strings.HasSuffix(e.Text, "?") || // who asks does not know
+	s.echo = harmless.Any(e.Text) || e.Severity < 17 && strings.Contains(e.Text, "is deprecated") || strings.HasSuffix(e.Text, "?") || // who asks does not know
 		!servedItself(e) && !strings.Contains(e.Text, closedItself) && (wrapper(e) || e.HTTP.Status >= 400 || e.Severity < 13 && s.party == e.Layer ||
 			!ofItself.Any(e.Text) && e.Severity < severityFatal && !ofLeaf(e) || ofAChild(e) || ofAPart(e) || givenUp.Any(e.Text) || s.about == "" && brokenOff.Any(e.Text) || answeredWords.MatchString(e.Text))
 	return s
