@@ -100,6 +100,9 @@ func remark(ev *Evidence, line *Event) bool {
 		return true
 	}
 	warns := line.Severity >= severityWarn && line.Severity < severityError
+	if ev.Layer == semconv.LayerNode && ev.Weight <= Generic {
+		return true // kernels and drivers complain of what costs nothing
+	}
 	return warns && (ev.Weight <= Generic || ev.Layer == semconv.LayerNode && slices.Contains(wear, ev.Mechanism))
 }
 

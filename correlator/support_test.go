@@ -10,6 +10,7 @@ import (
 const stands = `
 10:00:00 provisioner allocation.state allocation_id=a-1 from=reserved to=provisioning
 10:00:01 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=running
+10:00:01.5 provisioner node.assigned node_id=n-1 allocation_id=a-1
 SAID
 10:12:00 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=failed
 10:12:01 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed
@@ -47,6 +48,7 @@ func TestARemarkIsNoProof(t *testing.T) {
 10:05:00 kernel warn allocation_id=a-1 node_id=n-1 | CPU12: Core temperature above threshold, cpu clock throttled (total events = 300)
 10:08:00 kernel warn allocation_id=a-1 node_id=n-1 | CPU12: Core temperature above threshold, cpu clock throttled (total events = 9000)`, true},
 		{"a database that paused once, in words that two tables know", "10:03:00 mariadb warn | 0 [Warning] WSREP: flow control paused for 0.4s (galera3)", false},
+		{"a driver's error that costs nothing", "10:03:00 kernel error node_id=n-1 | [    7.118201] qedf 0000:04:00.0: mailbox command 0x3f failed: invalid state -5", false},
 		{"a broker's alarm, which lasts", "10:00:03 rabbitmq warn layer=outbox | disk resource limit alarm set on node 'rabbit@mq-1'. Publishers will be blocked until this alarm clears", true},
 		{"what a caller says of whom he called", "10:03:00 cli error allocation_id=a-1 | create: no capacity", false},
 	} {
