@@ -235,3 +235,25 @@ func some(events []*Event, keep func(*Event) bool) []*Event {
 	}
 	return out
 }
+
+// plain leaves out lifecycle events, which are known without being cited.
+func plain(events []*Event) []*Event {
+	var out []*Event
+	for _, e := range events {
+		if !e.IsEvent() {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// sharesLine says whether two proofs have a line in common, lifecycle events apart, which prove what was owed.
+func sharesLine(a, b []*Event) bool {
+	return slices.ContainsFunc(plain(a), func(e *Event) bool { return slices.Contains(b, e) })
+}
+
+func union(a, b []*Event) []*Event {
+	out := append(slices.Clone(a), b...)
+	slices.SortStableFunc(out, CompareEvents)
+	return slices.Compact(out)
+}

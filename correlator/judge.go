@@ -204,7 +204,14 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 		}
 		return 0
 	})
-	return proven(j.c, t, d, faceToFace(t, found)), all
+	found, doubted := proven(j.c, t, d, faceToFace(t, found))
+	if len(found) == 0 && len(doubted) > 0 {
+		if j.doubted == nil {
+			j.doubted = map[*Trouble][]Evidence{}
+		}
+		j.doubted[t] = doubted
+	}
+	return found, all
 }
 
 // lastedAsLong says whether a party tells of itself what is wrong again and again while a step is late, and no more once it was done.
@@ -237,17 +244,6 @@ func besideTheWay(t *Trouble, ev *Evidence) bool {
 	return !slices.ContainsFunc(ev.Records, func(e *Event) bool {
 		return strings.Contains(e.Text, "cert") || strings.Contains(e.Text, "pki")
 	})
-}
-
-// plain leaves out lifecycle events, which are known without being cited.
-func plain(events []*Event) []*Event {
-	var out []*Event
-	for _, e := range events {
-		if !e.IsEvent() {
-			out = append(out, e)
-		}
-	}
-	return out
 }
 
 // find runs one rule; its panic is the rule's end, not the judgement's.
@@ -294,17 +290,6 @@ func (j *judgement) add(ev Evidence, t *Trouble, s support) {
 	}
 	ev.Records, ev.Against = slices.Clone(ev.Records), slices.Clone(ev.Against)
 	j.causes = append(j.causes, cause{ev: ev, troubles: []*Trouble{t}, party: party, support: s})
-}
-
-// sharesLine says whether two proofs have a line in common, lifecycle events apart, which prove what was owed.
-func sharesLine(a, b []*Event) bool {
-	return slices.ContainsFunc(plain(a), func(e *Event) bool { return slices.Contains(b, e) })
-}
-
-func union(a, b []*Event) []*Event {
-	out := append(slices.Clone(a), b...)
-	slices.SortStableFunc(out, CompareEvents)
-	return slices.Compact(out)
 }
 
 // causedByCancel says whether a trouble is what ending on request looks like (rule 10): the user's own
@@ -361,6 +346,7 @@ func (j *judgement) conclude() {
 	}
 	for _, t := range j.open {
 		j.suspect(t)
+		j.suspectDoubted(t)
 	}
 	j.v.Explanation = j.explanation()
 }
@@ -379,9 +365,10 @@ type judgement struct {
 	rules     []Rule
 	v         Verdict
 	causes    []cause
-	open      []*Trouble // troubles that nothing explains
-	unknown   []*Trouble // the same, and those that were made good
-	lagged    []*Trouble // views that were behind for long, and are no more, of which nothing says why
+	open      []*Trouble              // troubles that nothing explains
+	unknown   []*Trouble              // the same, and those that were made good
+	doubted   map[*Trouble][]Evidence // what speaks for somebody and proves nothing
+	lagged    []*Trouble              // views that were behind for long, and are no more, of which nothing says why
 	contested bool
 	disabled  map[string]bool
 	why       *Reasoning // nil where nobody asked

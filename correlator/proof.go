@@ -11,10 +11,10 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// proven gives the explanations without leading ones that prove nothing, and none where only what says less is left. The party that they name stays a
-// candidate.
-func proven(c *Case, t *Trouble, d *Deliberation, found []Evidence) []Evidence {
-	rest, why := found, ""
+// proven gives the explanations without leading ones that prove nothing, and those by themselves; and no other where only what says less is left.
+func proven(c *Case, t *Trouble, d *Deliberation, found []Evidence) (rest, doubted []Evidence) {
+	rest = found
+	why := ""
 	for len(rest) > 0 {
 		next := unproven(c, t, rest)
 		if next == "" {
@@ -22,15 +22,15 @@ func proven(c *Case, t *Trouble, d *Deliberation, found []Evidence) []Evidence {
 		}
 		why = next
 		d.drop(&rest[0], why)
-		rest = rest[1:]
+		doubted, rest = append(doubted, rest[0]), rest[1:]
 	}
 	if len(rest) > 0 && why == noAnswer && rest[0].Weight < found[0].Weight {
 		for i := range rest {
 			d.drop(&rest[i], "it says less than what proves nothing")
 		}
-		return nil
+		return nil, doubted
 	}
-	return rest
+	return rest, doubted
 }
 
 // unproven says why the best explanation is no proof, "" where it may be one. Counted on 1,014 answers to blind rounds 73 to 117 by rules that had not

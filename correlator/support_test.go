@@ -57,5 +57,8 @@ func TestARemarkIsNoProof(t *testing.T) {
 		if blamed != c.blamed {
 			t.Errorf("%s: %s: %s", c.name, v.Outcome, v.Explanation)
 		}
+		if !blamed && len(v.Faults) == 0 && v.Outcome == correlator.Undetermined && len(v.Candidates) < 2 {
+			t.Errorf("%s: who is spoken against is no candidate: %v", c.name, v.Candidates)
+		}
 	}
 }

@@ -30,6 +30,15 @@ func (j *judgement) suspect(t *Trouble) {
 	}
 }
 
+// suspectDoubted names who is spoken against by what proves nothing.
+func (j *judgement) suspectDoubted(t *Trouble) {
+	for _, ev := range j.doubted[t] {
+		if j.v.Outcome == Undetermined && !slices.ContainsFunc(j.v.Candidates, func(c Candidate) bool { return c.Layer == ev.Layer }) {
+			j.v.Candidates = append(j.v.Candidates, Candidate{ev.Layer, ev.Summary})
+		}
+	}
+}
+
 // suspectPeers names, on platforms whose layers log their own exceptions, those that did, and what would
 // decide where they stumbled over something that was there before.
 func (j *judgement) suspectPeers(t *Trouble) {
