@@ -93,6 +93,9 @@ var unanswered = []string{"no_answer", "reset", "connect_timeout"}
 // remark says whether a line is no more than a remark: a warning of a party about itself that names no cause, and no state that lasts, or what a caller
 // says of whom he called. A machine warns of its wear all the time.
 func remark(ev *Evidence, line *Event) bool {
+	if line.Severity < severityError && ev.Layer == semconv.LayerNode && slices.Contains(wear, ev.Mechanism) {
+		return true
+	}
 	if !line.fails || line.Severity >= severityFatal || lasting.Any(line.Text) {
 		return false // it shows how it goes elsewhere, or somebody's end, or it need not be said again
 	}
@@ -103,7 +106,7 @@ func remark(ev *Evidence, line *Event) bool {
 	if ev.Layer == semconv.LayerNode && ev.Weight <= Generic {
 		return true // kernels and drivers complain of what costs nothing
 	}
-	return warns && (ev.Weight <= Generic || ev.Layer == semconv.LayerNode && slices.Contains(wear, ev.Mechanism))
+	return warns && ev.Weight <= Generic
 }
 
 // insisted says whether a line is more than a remark all the same: the party says that it failed the allocation, or the line is said again.

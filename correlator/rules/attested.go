@@ -15,11 +15,12 @@ var dialledPort = regexp.MustCompile(`\bdial (?:tcp|udp)[46]? \S*:(\d{2,5})\b`)
 // attested says whether more than a dial which nobody answered speaks for packets that were lost: the network tells of trouble, or who was dialled is heard
 // meanwhile and complains of nothing. Else he may hang, be full or be gone as well.
 func attested(c *correlator.Case, t *correlator.Trouble, dials []*correlator.Event) (yes bool) {
-	port, of := "", map[string]bool{}
-	if !slices.ContainsFunc(dials, func(e *correlator.Event) bool { return strings.Contains(e.Text, "dial ") }) {
+	port, of, by := "", map[string]bool{}, map[string]bool{}
+	if !slices.ContainsFunc(dials, func(e *correlator.Event) bool { return holds(e.Text, dialWords) }) {
 		return true // what was a call and no dial is looked up where it went
 	}
 	for _, e := range dials {
+		by[e.Service] = true
 		if strings.Contains(e.Text, "dial tcp: i/o timeout") {
 			return true // not even an address: it was the name that was asked for in vain
 		}
@@ -50,12 +51,15 @@ func attested(c *correlator.Case, t *correlator.Trouble, dials []*correlator.Eve
 		case !of[party]:
 		case e.Failed() && !e.IsEvent() && e.HTTP.Status == 0 && !strings.Contains(e.Text, "dial "):
 			complains = complains || e.Layer == party
-		default:
+		case !by[e.Service]: // who dials is not who is dialled, though both may be of one layer
 			yes = true
 		}
 	})
 	return yes && !complains
 }
+
+// dialWords are the words of a connection that was not made, as against a call that was not answered.
+var dialWords = []string{"dial ", "connecttimeout", "connect timeout"}
 
 // serving finds that a program tells that it waits for calls.
 var serving = regexp.MustCompile(`\b(?:serving|listening|listens|serves)\b`)

@@ -69,6 +69,9 @@ var callersOwn = []string{"idempotency_key_reuse", "idempotency key", "idempoten
 // ofOldRead are the words of an API for a caller that asks by a version which it read long before (RFC 9110, 13.1; RFC 6585, 3).
 var ofOldRead = []string{"resource_version", "resourceversion", "latest version", "read the resource again", "version mismatch", "stale version", "outdated version", "etag"}
 
+// preconditions are the words of an API that a caller's own condition does not hold (RFC 9110, 13.1).
+var preconditions = []string{"if-match", "if-unmodified-since", "precondition failed"}
+
 // callersFault are the statuses of an API for what the caller sends: its form, or a precondition of its own (RFC 9110, 15.5; RFC 6585, 3).
 var callersFault = []int{http.StatusBadRequest, http.StatusPreconditionFailed, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusPreconditionRequired}
 
@@ -82,7 +85,7 @@ var badRequest = regexp.MustCompile(`--> 400 |\bhttp[ :]+4(?:00|12|15|22|28)\b|\
 func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller}
 	for _, e := range c.Failures(t) {
-		if slices.Contains(callersFault, e.HTTP.Status) || e.HTTP.Status == http.StatusConflict && holds(e.Text, ofOldRead) || e.HTTP.Status == 0 && holds(e.Text, callersStatus) && badRequest.MatchString(e.Text) {
+		if slices.Contains(callersFault, e.HTTP.Status) || e.HTTP.Status == http.StatusConflict && holds(e.Text, ofOldRead) || e.Layer == semconv.LayerAPI && holds(e.Text, preconditions) || e.HTTP.Status == 0 && holds(e.Text, callersStatus) && badRequest.MatchString(e.Text) {
 			ev.Records = append(ev.Records, e)
 		}
 	}

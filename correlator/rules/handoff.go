@@ -271,7 +271,7 @@ func stoppedAsking(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 
 // owedAnswer is the default answer where the platform gave up: whoever holds the last open order.
 func owedAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-	if !gaveUp(t) {
+	if !gaveUp(t) && !calledOff(t) {
 		return nil
 	}
 	h := c.Frontier(t.At - 1)
@@ -297,6 +297,15 @@ func owedAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 	}
 	ev.Records = append(ev.Records, t.Cites...)
 	return []correlator.Evidence{ev}
+}
+
+// calledOff says whether the platform itself called an allocation off, for which nobody had begun to work.
+func calledOff(t *correlator.Trouble) bool {
+	if t.Kind != correlator.OverdueTrouble || t.Owes != "" || t.Cleared != 0 || len(t.Cites) == 0 {
+		return false
+	}
+	end := t.Cites[len(t.Cites)-1]
+	return end.Is(semconv.EventAllocationState) && (end.To() == semconv.Canceled || end.To() == semconv.Canceling) && end.Attr(semconv.Actor) == "system"
 }
 
 // reported says whether an API tells that it took an agent's result between two times.

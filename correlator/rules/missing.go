@@ -84,7 +84,7 @@ func missedNew(c *correlator.Case, t *correlator.Trouble, rollout *correlator.Ev
 const longName = 8
 
 // gone are the words of something that is not there.
-var gone = needles.Of("code 404", "code: 404", " 404 ", "not present", "not found", "notfound", "is missing", "does not exist", "no such")
+var gone = needles.Of("code 404", "code: 404", " 404 ", "not present", "not found", "notfound", "is missing", "does not exist", "no such", "could not find", "cannot find")
 
 // absentFile finds that somebody tells of a file that a server does not have.
 var absentFile = regexp.MustCompile(`\bcode: ?404\b|\b404 (?:not found|for )`)

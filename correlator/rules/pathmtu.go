@@ -38,12 +38,12 @@ var bySize = regexp.MustCompile(` (\d{2,5})b(?:\(df\))? loss (\d+)%`)
 var bytePackets = regexp.MustCompile(`\b(\d{2,5})-byte packets:? (\d+) of (\d+) (?:back|received|came|answered)`)
 
 // bytesEach finds the same once more: "56 bytes ok; 8972 bytes DF: no reply 20/20".
-var bytesEach = regexp.MustCompile(`(?:^|[;:,] |\d )(\d{2,5}) bytes(?: \(?df\)?)?:? (ok|no reply|no answer|lost|dropped|timed? ?out)`)
+var bytesEach = regexp.MustCompile(`(?:^|[;:,] |\d |icmp )(\d{2,4}) bytes(?: \(?df(?:=1)?\)?)?:? (ok|no reply|no answer|lost|dropped|timed? ?out|\d+/\d+ received)`)
 
 // inParts are the parts of a probe's text, each of one size.
 func inParts(text string) []string {
 	text = strings.ReplaceAll(text, ", -s ", "; -s ")
-	text = bytesEach.ReplaceAllString(text, "; size=$1 $2")
+	text = bytesEach.ReplaceAllString(text, "; size=0$1 $2") // two digits are read as three
 	text = bySize.ReplaceAllString(text, "; size=$1 loss $2%")
 	return strings.Split(bytePackets.ReplaceAllString(text, "size=$1 $3/$2 received"), ";")
 }
@@ -86,7 +86,10 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 			}
 			size, _ := strconv.Atoi(part[m[2]:m[3]])
 			if key == "" {
-				key = before + part[:m[0]] + " " + e.Node // of one record's parts the first names the way
+				key = before + part[:m[0]]
+				if !strings.Contains(e.Text, strings.ToLower(e.Node)) {
+					key += " " + e.Node
+				} // of one record's parts the first names the way
 				for _, end := range probedEnds.FindAllString(e.Text, 4) {
 					key += " " + end
 				}

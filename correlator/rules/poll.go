@@ -98,10 +98,10 @@ var answered = regexp.MustCompile(`\b(?:get|post) (?:https?://[^/\s]+)?(/\S+)(?:
 
 func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	q := questions(c, t)
-	if len(q.after) > 0 || len(q.peers) == 0 {
+	if len(q.after) > 0 || !t.NeverTaken() || t.Node == "" || t.Attempt.Queued == nil {
 		return nil
 	}
-	if len(q.before) == 0 {
+	if len(q.before) == 0 || len(q.peers) == 0 {
 		return beatsAlone(c, t, q)
 	}
 	if len(q.before) == 1 && c.LastOf(semconv.LayerNodeAgent, t.Node, t.Attempt.Queued.At+moment, t.At) == nil {
@@ -134,14 +134,30 @@ func beatsAlone(c *correlator.Case, t *correlator.Trouble, q askedFor) []correla
 		}
 	})
 	own := c.LastOf(semconv.LayerNodeAgent, t.Node, t.Attempt.Queued.At+moment, t.At)
-	if accepted == nil || own == nil || asks {
-		return nil
+	if accepted == nil || own == nil || asks || len(q.peers) == 0 {
+		return missedByAPI(c, t)
 	}
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Caller, Onset: t.From,
 		Records: append([]*correlator.Event{accepted, q.peers[len(q.peers)-1], own}, t.Cites...),
 		Summary: "the agent of " + t.Node + " lives and asks for no work, while others do" + quote(own),
 	}}
+}
+
+// asksNone finds that somebody tells of a node whose heartbeats come, and which has asked for no work.
+var asksNone = regexp.MustCompile(`\bheartbeats?\b.{0,60}\b(?:(?:not|never|no longer|stopped) (?:been )?(?:polled|polling|asked|asking|poll|ask)|no (?:poll|polls|tasks/wait)|last (?:tasks/wait|poll|polled|asked))\b`)
+
+// missedByAPI finds the API's own word that an agent lives and asks for nothing, while a task waits for it.
+func missedByAPI(c *correlator.Case, t *correlator.Trouble) (found []correlator.Evidence) {
+	c.Each(t.Attempt.Queued.At, t.At, func(e *correlator.Event) {
+		if found == nil && !e.IsEvent() && e.Party() == semconv.LayerAPI && strings.Contains(e.Text, "heartbeat") && correlator.Names(e, t.Node) && asksNone.MatchString(e.Text) {
+			found = []correlator.Evidence{{
+				Weight: correlator.Telling, Directness: correlator.Caller, Onset: t.From, Records: append([]*correlator.Event{e}, t.Cites...),
+				Summary: "the agent of " + t.Node + " lives and asks for no work" + quote(e),
+			}}
+		}
+	})
+	return found
 }
 
 func handsOutNothing(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {

@@ -200,7 +200,13 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil
 		}
 	case "network.connect_timeout":
-		ev = droppedByPolicy(c, t, ev)
+		if both := betweenFilters(c, t, ev); both != nil {
+			return both
+		}
+		dials := ev.Records
+		if ev = droppedByPolicy(c, t, ev); ev.Layer == semconv.LayerNetwork && !attested(c, t, dials) {
+			return nil
+		}
 	case "network.loss":
 		if farEndAccuses(c, ev.Records) || !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !ofOneMachine(c, e) }) {
 			return nil // its neighbours are reached: the machine may be silent as well as its last link

@@ -1,0 +1,82 @@
+package correlator_test
+
+import "testing"
+
+// Orders that wait, and who keeps them: by the word of who waits for them, who watches them, or who was asked.
+func TestWhoKeepsAnOrder(t *testing.T) {
+	for _, c := range []struct{ name, told, rule string }{
+		{"a row behind one that cannot be sent, until the platform called the order off", `
+08:59:12 outbox-relay warn outbox_id=ob-8 | Satz 8 hat keinen Betreff, kann nicht zugestellt werden
+08:59:12.1 outbox-relay outbox.record outbox_id=ob-8 to=failed attempt_count=1
+09:02:00 api allocation.state allocation_id=a-1 to=requested
+09:02:00.2 outbox-relay outbox.record allocation_id=a-1 outbox_id=ob-9 subject=prov.requested to=pending
+09:04:12 outbox-relay warn outbox_id=ob-8 | Satz 8 hat keinen Betreff, Versuch 6; dahinter warten 27
+09:22:00 api warn allocation_id=a-1 | requested for 20m, no workflow known
+09:32:00 api allocation.state allocation_id=a-1 from=requested to=canceled actor=system reason=start_deadline
+09:33:00 outbox-relay heartbeat component=outbox-relay
+09:33:02 provisioner heartbeat component=provisioner
+`, "outbox.owed"},
+		{"a lane that a run holds which has ended", `
+08:30:00 api allocation.state allocation_id=a-1 to=requested
+08:30:01 gantry workflow.state allocation_id=a-1 workflow_id=gn-7788 operation=provision to=running
+08:30:02 gantry allocation.state allocation_id=a-1 from=requested to=provisioning
+08:34:00 awx info | instance group krk: capacity 40, consumed 6
+08:45:03 gantry info allocation_id=a-1 workflow_id=gn-7788 | run 7788 queues for lane r12, held by run 7710 (last sign of 7710: 03:10:14, finished)
+09:15:03 gantry workflow.state allocation_id=a-1 workflow_id=gn-7788 operation=provision to=timed_out
+09:15:04 gantry allocation.state allocation_id=a-1 from=provisioning to=failed reason=lane_wait_deadline
+09:16:00 api heartbeat component=api
+`, "workflow.lock_left"},
+		{"an agent that asks for nothing, by the API's word", `
+07:00:00 api allocation.state allocation_id=a-1 to=requested
+07:00:01 provisioner workflow.state allocation_id=a-1 workflow_id=wf-1 operation=provision to=running
+07:00:01.2 provisioner node.assigned allocation_id=a-1 node_id=bf-077
+07:00:02 provisioner task.state allocation_id=a-1 task_id=tk-1 node_id=bf-077 type=slice.vm_provision to=queued
+07:02:00 node-agent heartbeat component=node-agent node_id=bf-077
+07:07:00 api warn | 1 node heartbeats but has not polled tasks/wait since 2026-03-01T16:19:30Z: bf-077
+07:15:02 provisioner task.state task_id=tk-1 workflow_id=wf-1 node_id=bf-077 to=expired reason=not_claimed
+07:15:03 provisioner workflow.state allocation_id=a-1 workflow_id=wf-1 operation=provision to=failed
+07:15:04 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed reason=task_expired
+07:16:01 api heartbeat component=api
+`, "node_agent.asks_no_more"},
+		{"a caller whose own condition does not hold", `
+14:00:00 provisioner allocation.state allocation_id=a-1 from=provisioning to=active
+15:00:05 api warn allocation_id=a-1 | DELETE refused: If-Match "v7" does not match current "v9"; read the allocation again and retry
+15:00:05.2 cli error allocation_id=a-1 | delete a-1: 412 Precondition Failed, retrying
+15:05:05 api warn allocation_id=a-1 | DELETE refused: If-Match "v7" does not match current "v9"; read the allocation again and retry
+15:05:05.2 cli error allocation_id=a-1 | delete a-1: 412 Precondition Failed, retrying
+15:40:05 api warn allocation_id=a-1 | DELETE refused: If-Match "v7" does not match current "v9"; read the allocation again and retry
+15:40:05.2 cli error allocation_id=a-1 | delete a-1: 412 Precondition Failed, giving up
+15:50:00 api heartbeat component=api
+`, "client.malformed"},
+		{"a template that a rollout names and nobody made", `
+06:00:03 deployer deploy.change component=image-catalog config=default-images from=rhel9-2026.01 to=rhel9-2026.02
+07:30:01 provisioner workflow.state allocation_id=a-1 workflow_id=wf-1 operation=provision to=running
+07:30:02 provisioner allocation.state allocation_id=a-1 from=reserved to=provisioning
+07:30:04 provisioner provider_job.state allocation_id=a-1 provider=awx provider_job=awx/p/job/91 operation=provision to=Running
+07:30:39 awx error allocation_id=a-1 provider_job=awx/p/job/91 | fatal: [localhost]: FAILED! => {"changed": false, "msg": "Could not find a template named rhel9-2026.02"}
+07:31:04 provisioner provider_job.state allocation_id=a-1 provider=awx provider_job=awx/p/job/91 operation=provision to=Failed provider_status=failed
+07:31:05 provisioner workflow.state allocation_id=a-1 workflow_id=wf-1 operation=provision to=failed
+07:31:06 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed
+07:40:01 awx heartbeat component=awx
+`, "deploy.change"},
+		{"large packets that a probe counts, beside a warm disk", `
+11:00:01 provisioner workflow.state allocation_id=a-1 workflow_id=wf-1 operation=provision to=running
+11:00:01.2 provisioner node.assigned allocation_id=a-1 node_id=bf-902
+11:00:01.6 provisioner allocation.state allocation_id=a-1 from=reserved to=provisioning
+11:00:02 provisioner task.state allocation_id=a-1 task_id=tk-1 workflow_id=wf-1 node_id=bf-902 type=slice.vm_provision to=queued
+11:00:03 node-agent task.state task_id=tk-1 node_id=bf-902 node_instance_id=i-4 claim_id=c-1 to=running
+11:03:04 node-agent warn node_id=bf-902 node_instance_id=i-4 task_id=tk-1 | download: 0 bytes of body in 180s, reconnecting (2)
+11:03:30 kernel info node_id=bf-902 node_instance_id=i-4 | nvme nvme0: temperature above threshold, composite 71 C
+11:06:00 network-probe info | bf-902 -> images 10.50.0.8: icmp 56 bytes: 20/20 received, rtt 0.3ms
+11:06:05 network-probe error layer=network node_id=bf-902 | bf-902 -> images 10.50.0.8: icmp 8972 bytes df=1: 0/20 received, no frag-needed returned
+11:18:00 node-agent error node_id=bf-902 node_instance_id=i-4 task_id=tk-1 | image download failed: read tcp 10.50.9.2:40112->10.50.0.8:80: i/o timeout
+11:18:01 node-agent task.state task_id=tk-1 node_id=bf-902 node_instance_id=i-4 claim_id=c-1 to=failed reason=image_timeout
+11:18:02 provisioner workflow.state allocation_id=a-1 workflow_id=wf-1 operation=provision to=failed
+11:18:03 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed reason=task_failed
+`, "network.mtu"},
+	} {
+		if v := verdictOn(t, c.told); len(v.Faults) != 1 || v.Faults[0].Rule != c.rule {
+			t.Errorf("%s: %s: %s", c.name, v.Outcome, v.Explanation)
+		}
+	}
+}
