@@ -85,7 +85,7 @@ var badRequest = regexp.MustCompile(`--> 400 |\bhttp[ :]+4(?:00|12|15|22|28)\b|\
 func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller}
 	for _, e := range c.Failures(t) {
-		if slices.Contains(callersFault, e.HTTP.Status) || e.HTTP.Status == http.StatusConflict && holds(e.Text, ofOldRead) || e.Layer == semconv.LayerAPI && holds(e.Text, preconditions) || e.HTTP.Status == 0 && holds(e.Text, callersStatus) && badRequest.MatchString(e.Text) {
+		if slices.Contains(callersFault, e.HTTP.Status) || e.HTTP.Status == http.StatusConflict && holds(e.Text, ofOldRead) || e.Layer == semconv.LayerAPI && on(e, themePrecondition) || e.HTTP.Status == 0 && holds(e.Text, callersStatus) && badRequest.MatchString(e.Text) {
 			ev.Records = append(ev.Records, e)
 		}
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -25,28 +26,54 @@ func idleConnections() []correlator.Rule {
 	}}
 }
 
+// brokeSending are nginx's words for a connection that was closed while it was idle: who ends, or is ended, resets it.
+const brokeSending = "broken pipe) while sending request to upstream"
+
+// idleWords are what proxies tell of connections that broke as they sent a request, and what an API tells of idle connections that it closes.
+type idleWords struct{ broken, closed []*correlator.Event }
+
+func idleWordsOf(c *correlator.Case) idleWords {
+	type key struct{}
+	return c.Memo(key{}, func() any {
+		var told idleWords
+		c.EachIn(semconv.LayerIngress, math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
+			if on(e, themeSending) && e.Failed() {
+				told.broken = append(told.broken, e)
+			}
+		})
+		c.EachIn(semconv.LayerAPI, math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
+			if on(e, themeIdle) && !e.IsEvent() && strings.Contains(e.Text, "clos") {
+				told.closed = append(told.closed, e)
+			}
+		})
+		return told
+	}).(idleWords)
+}
+
 // reusedWhenClosed needs both words, within a second of each other: the called's, that it closes an idle connection, and the proxy's, that the request had no answer.
 func reusedWhenClosed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	const apart = moment / 5
+	told := idleWordsOf(c)
+	if len(told.broken)+len(told.closed) == 0 {
+		return nil
+	}
+	near := func(a, b *correlator.Event) bool { return max(a.At, b.At)-min(a.At, b.At) <= apart }
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself}
-	var broken []*correlator.Event // nginx's word for a connection that was closed while it was idle: who ends, or is ended, resets it
+	var broken []*correlator.Event
 	for _, e := range c.Failures(t) {
-		c.EachIn(semconv.LayerIngress, e.At-apart, e.At+apart, func(told *correlator.Event) {
-			if told.Failed() && strings.Contains(told.Text, "broken pipe) while sending request to upstream") {
-				broken = append(broken, told)
+		for _, sent := range told.broken {
+			if near(sent, e) {
+				broken = append(broken, sent)
 			}
-		})
-		if e.Layer != semconv.LayerIngress {
+		}
+		if e.Layer != semconv.LayerIngress || e.HTTP.Status != 502 && !flagged(e.HTTP, "UC") {
 			continue
 		}
-		if e.HTTP.Status != 502 && !flagged(e.HTTP, "UC") {
-			continue
-		}
-		c.EachIn(semconv.LayerAPI, e.At-apart, e.At+apart, func(closed *correlator.Event) {
-			if !closed.IsEvent() && strings.Contains(closed.Text, "clos") && strings.Contains(closed.Text, "idle") && (closeTo(t, closed) || correlator.EveryReaderHas(closed)) {
+		for _, closed := range told.closed {
+			if near(closed, e) && (closeTo(t, closed) || correlator.EveryReaderHas(closed)) {
 				ev.Records = append(ev.Records, closed, e)
 			}
-		})
+		}
 	}
 	if len(ev.Records) == 0 && len(broken) > 0 && c.AliveBetween(semconv.LayerAPI, t.From, t.At+recently) != nil {
 		slices.SortStableFunc(broken, correlator.CompareEvents)

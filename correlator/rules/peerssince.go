@@ -30,13 +30,21 @@ func complainAlikeSince(c *correlator.Case, t *correlator.Trouble) []correlator.
 	if c.Profile.FirstFailure() {
 		return nil
 	}
+	rolledOut := false
+	c.EachEvent(semconv.EventDeploy, t.From-int64(changed), t.At, func(*correlator.Event) { rolledOut = true })
+	if !rolledOut {
+		return nil
+	}
 	asked := map[string]bool{}
 	for _, e := range ofOneMachines(c, t) {
-		if said := correlator.Template(e.Text); asked[said] || len(asked) >= mostAlike {
-			continue
-		} else {
-			asked[said] = true
+		if len(asked) >= mostAlike {
+			break
 		}
+		said := correlator.Template(e.Text)
+		if asked[said] {
+			continue
+		}
+		asked[said] = true
 		var rollout *correlator.Event
 		c.EachEvent(semconv.EventDeploy, e.At-int64(changed), e.At, func(o *correlator.Event) {
 			if concerns(o, e) {
