@@ -59,6 +59,17 @@ func TestWhoKeepsAnOrder(t *testing.T) {
 07:31:06 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed
 07:40:01 awx heartbeat component=awx
 `, "deploy.change"},
+		{"a job whose end came before its workflow waited for it", `
+09:13:50 api allocation.state allocation_id=a-1 to=requested
+09:13:55 ablauf workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=running
+09:13:56 ablauf allocation.state allocation_id=a-1 from=requested to=provisioning
+09:14:01.2 werk provider_job.state allocation_id=a-1 provider=werk provider_job=werk/fw/1 operation=firmware to=Running
+09:14:02 werk provider_job.state provider=werk provider_job=werk/fw/1 operation=firmware to=Succeeded
+09:14:02.5 ablauf workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=waiting waiting_on=provider
+10:20:00 api heartbeat component=api
+10:20:01 ablauf workflow.state allocation_id=a-2 workflow_id=w-2 operation=provision to=running
+10:20:02 maas heartbeat component=maas
+`, "workflow.overdue"},
 		{"large packets that a probe counts, beside a warm disk", `
 11:00:01 provisioner workflow.state allocation_id=a-1 workflow_id=wf-1 operation=provision to=running
 11:00:01.2 provisioner node.assigned allocation_id=a-1 node_id=bf-902

@@ -265,6 +265,20 @@ func (c *Case) taskOver(since int64) (over *Event) {
 	return over
 }
 
+// jobsDone is the end of an allocation's last job, where each of them has succeeded; nil where one has not, or where there is none.
+func (c *Case) jobsDone() (done *Event) {
+	for _, j := range c.Lifecycle.Jobs {
+		last := j.Last()
+		if !strings.EqualFold(last.To, semconv.Succeeded) {
+			return nil
+		}
+		if done == nil || last.At > done.At {
+			done = last.Event
+		}
+	}
+	return done
+}
+
 // owesNext is who has to move an allocation that stands still, where a workflow is known to be at it.
 func (c *Case) owesNext() (layer string, obligation *Event) {
 	for _, w := range slices.Backward(c.Lifecycle.Workflows) {
@@ -277,6 +291,9 @@ func (c *Case) owesNext() (layer string, obligation *Event) {
 			if strings.HasPrefix(on, "provider") {
 				if done := c.jobDone(last.At); done != nil {
 					return semconv.LayerWorkflow, done
+				}
+				if done := c.jobsDone(); done != nil {
+					return semconv.LayerWorkflow, done // its end came before the workflow waited for it
 				}
 				return semconv.LayerProvider, last.Event
 			}
