@@ -70,6 +70,17 @@ func TestWhoKeepsAnOrder(t *testing.T) {
 10:20:01 ablauf workflow.state allocation_id=a-2 workflow_id=w-2 operation=provision to=running
 10:20:02 maas heartbeat component=maas
 `, "workflow.overdue"},
+		{"places in an API's gate that nobody gives back", `
+08:19:01 provisioner allocation.state allocation_id=a-1 from=provisioning to=active
+12:05:00 api error allocation_id=a-1 http.request.method=POST url.path=/v2/allocations/a-1/release http.response.status_code=429 | write refused, gate says full (64 of 64)
+12:05:00.2 ui warn allocation_id=a-1 | release a-1: too many requests, please wait
+12:10:00 api error allocation_id=a-1 http.request.method=POST url.path=/v2/allocations/a-1/release http.response.status_code=429 | write refused, gate says full (64 of 64)
+12:15:00 api warn | gate report: places taken 64, writes really running 0, oldest place taken 12:00:02
+12:25:00 api error allocation_id=a-1 http.request.method=POST url.path=/v2/allocations/a-1/release http.response.status_code=429 | write refused, gate says full (64 of 64)
+12:30:00 api error allocation_id=a-1 http.request.method=POST url.path=/v2/allocations/a-1/release http.response.status_code=429 | write refused, gate says full (64 of 64)
+12:35:00 ui error allocation_id=a-1 | release a-1: given up after 8 attempts
+12:55:00 api heartbeat component=api
+`, "api.turns_all_away"},
 		{"large packets that a probe counts, beside a warm disk", `
 11:00:01 provisioner workflow.state allocation_id=a-1 workflow_id=wf-1 operation=provision to=running
 11:00:01.2 provisioner node.assigned allocation_id=a-1 node_id=bf-902
