@@ -35,6 +35,17 @@ func TestWhatWasAskedForAndFailed(t *testing.T) {
 20:43:40 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=release to=completed
 20:43:41 api allocation.state allocation_id=a-1 from=releasing to=released
 `, "db.role"},
+		{"given up by its caller, by the word of who was left, sooner than half of such calls are done", `
+05:00:00 provisioner allocation.state allocation_id=al-7001 from=provisioning to=active
+05:10:02.1 nginx info url.path=/v1/allocations/al-7001/release | 10.40.3.9 - ci [02/Mar/2026:05:10:02 +0000] "POST /v1/allocations/al-7001/release HTTP/1.1" 499 0 "-" "ctl/1.8.2"
+05:10:02.1 cli error allocation_id=al-7001 | Post "https://api/v1/allocations/al-7001/release": context deadline exceeded (Client.Timeout exceeded while awaiting headers)
+05:10:02.2 api error allocation_id=al-7001 | release al-7001: caller went away after 2.0s (context canceled), transaction rolled back
+05:11:04.2 nginx info url.path=/v1/allocations/al-7001/release | 10.40.3.9 - ci [02/Mar/2026:05:11:04 +0000] "POST /v1/allocations/al-7001/release HTTP/1.1" 499 0 "-" "ctl/1.8.2"
+05:11:04.2 cli error allocation_id=al-7001 | Post "https://api/v1/allocations/al-7001/release": context deadline exceeded (Client.Timeout exceeded while awaiting headers)
+05:11:04.3 api error allocation_id=al-7001 | release al-7001: caller went away after 2.0s (context canceled), transaction rolled back
+05:15:00 api info | release latency, last 30 days: p50 4.2s p99 5.3s, unchanged
+05:20:00 api heartbeat component=api
+`, "client.patience"},
 		{"refused before the step for a reason that is not told again", `
 10:00:00.1 envoy info | [2026-03-02T10:00:00.010Z] "GET /internal/v1/nodes/n-9/tasks/wait HTTP/2" 204 - via_upstream - "-" 0 0 30 29 "10.62.9.10" "agent/7.3" "aa10" "node-api" "10.20.4.30:8080"
 10:05:10 envoy info | [2026-03-02T10:05:10.200Z] "GET /internal/v1/nodes/n-9/tasks/wait HTTP/2" 401 - via_upstream - "-" 0 58 4 3 "10.62.9.10" "agent/7.3" "aa11" "node-api" "10.20.4.30:8080"

@@ -61,6 +61,12 @@ func hangsUpFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 			ev.Certain = ev.Certain || e.SpanKind == "client"
 		case e.Layer == semconv.LayerClient && e.Failed() && holds(e.Text, tooLate):
 			ev.Records, ev.Certain = append(ev.Records, e), true
+		case e.Layer == semconv.LayerAPI && e.Failed():
+			if m := leftAfter.FindStringSubmatch(e.Text); m != nil { // by the word of who was left
+				after, _ := time.ParseDuration(m[1])
+				longest = max(longest, after)
+				ev.Records = append(ev.Records, e)
+			}
 		}
 	}
 	if len(ev.Records) < 2 || longest == 0 || asked == "" {
@@ -115,6 +121,9 @@ func hangsUpFirst(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
 	return []correlator.Evidence{ev}
 }
+
+// leftAfter finds that a caller went away, and after how long.
+var leftAfter = regexp.MustCompile(`\b(?:caller|client|requester) (?:went away|has gone|disconnected|hung up|gone|left|aborted)\b.{0,24}?\bafter (\d+(?:\.\d+)?(?:ms|s|m))\b`)
 
 // medianWords find what half of an operation's calls take, in a service's own figures; limitWords a time-out that a caller was given, beside the usual one.
 var (
