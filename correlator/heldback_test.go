@@ -81,6 +81,34 @@ func TestWhoKeepsAnOrder(t *testing.T) {
 12:35:00 ui error allocation_id=a-1 | release a-1: given up after 8 attempts
 12:55:00 api heartbeat component=api
 `, "api.turns_all_away"},
+		{"a message that takes longer than its broker waits", `
+10:00:00 api allocation.state allocation_id=a-1 to=requested
+10:00:02 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=running
+10:00:03 provisioner allocation.state allocation_id=a-1 from=requested to=provisioning
+10:05:02 provisioner warn allocation_id=a-1 | EVENT_LOG-4-MAXPOLL: Application maximum poll interval (300000ms) exceeded by 12ms: leaving group
+10:05:03 kafka info | [GroupCoordinator 1]: Preparing to rebalance group provisioning in state PreparingRebalance (reason: Member worker-1 leaving)
+10:12:04 provisioner warn allocation_id=a-1 | EVENT_LOG-4-MAXPOLL: Application maximum poll interval (300000ms) exceeded by 15ms: leaving group
+10:20:00 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=timed_out
+10:20:01 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed
+`, "workflow.patience"},
+		{"a guest that wants large pages where none are", `
+10:00:02 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=running
+10:00:02.5 provisioner node.assigned allocation_id=a-1 node_id=n-1
+10:00:03 provisioner allocation.state allocation_id=a-1 from=reserved to=provisioning
+10:00:20 virt-launcher error node_id=n-1 | internal error: qemu-kvm: -object memory-backend-memfd,hugetlb=yes,host-nodes=1,policy=bind: os_mem_prealloc: Insufficient free host memory pages available to allocate guest RAM
+10:01:20 virt-launcher error node_id=n-1 | internal error: qemu-kvm: -object memory-backend-memfd,hugetlb=yes,host-nodes=1,policy=bind: os_mem_prealloc: Insufficient free host memory pages available to allocate guest RAM
+10:20:00 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=failed
+10:20:01 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed
+`, "node.hugepages"},
+		{"a secret that the issuer is about to make", `
+10:00:02 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=running
+10:00:03 provisioner allocation.state allocation_id=a-1 from=reserved to=provisioning
+10:00:30 cert-manager error allocation_id=a-1 | Error checking existing TLS certificate: secret "gpu-17-tls" not found
+10:00:34 cert-manager error allocation_id=a-1 | Error preparing issuer for certificate: 429 urn:acme:error:rateLimited: Error creating new authz :: too many failed authorizations recently
+10:10:35 cert-manager error allocation_id=a-1 | certificates controller: Re-queuing item due to error processing: 429 urn:acme:error:rateLimited
+10:14:40 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=failed
+10:14:41 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed
+`, "cert.not_issued"},
 		{"large packets that a probe counts, beside a warm disk", `
 11:00:01 provisioner workflow.state allocation_id=a-1 workflow_id=wf-1 operation=provision to=running
 11:00:01.2 provisioner node.assigned allocation_id=a-1 node_id=bf-902

@@ -94,7 +94,7 @@ func endedWhenIdle(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 	}
 	var records []*correlator.Event
 	c.EachIn(semconv.LayerIngress, t.From, t.At, func(e *correlator.Event) {
-		if !e.IsEvent() && strings.Contains(e.Text, "while proxying connection") && strings.Contains(e.Text, "timed out") && (closeTo(t, e) || correlator.EveryReaderHas(e)) {
+		if !e.IsEvent() && (strings.Contains(e.Text, "while proxying connection") || strings.Contains(e.Text, "while proxying upgraded connection")) && strings.Contains(e.Text, "timed out") && (closeTo(t, e) || correlator.EveryReaderHas(e)) {
 			records = append(records, e)
 		}
 	})

@@ -213,6 +213,11 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		}
 	case "deploy.dns":
 		ev = ofOwnProxy(ofNameServers(c, t, knownElsewhere(c, t, ev)))
+	case "deploy.object":
+		ev.Records = slices.DeleteFunc(ev.Records, func(e *correlator.Event) bool { return e.Party() == semconv.LayerCert }) // it is about to make it
+		if len(ev.Records) == 0 {
+			return nil
+		}
 	case "deploy.secret":
 		if slices.ContainsFunc(told.all(), func(e *correlator.Event) bool { return hinted(e).ID == "cert.not_issued" }) {
 			return nil // it would hold what is not issued
