@@ -47,6 +47,10 @@ var subjectWords = regexp.MustCompile(
 		`|\bserver ([a-z0-9_.-]+/[a-z0-9_.-]+) is (?:down|up|going)` + // HAProxy
 		`|\b(?:deployment|statefulset|daemonset|replicaset)[ /]"?([a-z0-9][a-z0-9-]+)`)
 
+// killedForMemory finds the process that a kernel killed since its machine had no memory left (oom_kill.c). On a machine of the platform's own, of which no node is
+// known, that process is the platform's service there.
+var killedForMemory = regexp.MustCompile(`^out of memory: kill(?:ed)? process \d+ \(([^)]+)\)`)
+
 // partyOf works out a record's party. Of most records it is their layer.
 func partyOf(e *Event, p *profile.Profile) string {
 	first, _, _ := strings.Cut(e.Service, "-")
@@ -92,6 +96,9 @@ func crashes(text string) bool {
 
 // subject is the name of the component that a watcher speaks of, "" where it names none: of several, the first that is known.
 func subject(p *profile.Profile, e *Event) string {
+	if m := killedForMemory.FindStringSubmatch(e.Text); m != nil && e.Node == "" && LayerOfName(p, m[1]) != "" {
+		return m[1]
+	}
 	unknown := ""
 	for _, key := range subjectAttributes {
 		name := e.Attr(key)

@@ -120,8 +120,11 @@ func givenUp(c *Case) *Trouble {
 // complains says whether a record tells that something which was asked for was not given: an error, or a refusal.
 func (c *Case) complains(e *Event) bool {
 	return e.Severity >= severityError || e.Status == "error" || e.HTTP.Refused() || e.GRPCFailed() ||
-		e.Severity >= severityWarn && !c.Profile.FirstFailure() && worksForOrders(e) && notGiven.Any(e.Text)
+		e.Severity >= severityWarn && !c.Profile.FirstFailure() && (worksForOrders(e) && (notGiven.Any(e.Text) || e.Layer == semconv.LayerClient && cutOff.Any(e.Text)) || e.Party() == semconv.LayerProjection && notGiven.Any(e.Text))
 }
+
+// cutOff are the words of a user's program whose connection was ended for it (RFC 6455, 7.4.1: 1006 and 1011 to 1014).
+var cutOff = needles.Of("code 1006", "code 1011", "code 1012", "code 1013", "code 1014", "code=1006", "code=1011", "code=1012", "code=1013", "code=1014")
 
 // worksForOrders says whether a record speaks of a party on the way of orders, and not of a machine: its many programs have affairs of their own.
 func worksForOrders(e *Event) bool {
@@ -129,7 +132,7 @@ func worksForOrders(e *Event) bool {
 }
 
 // notGiven are the words by which a warning (a Kubernetes event has no other severity) tells that something was asked for in vain.
-var notGiven = needles.Of("invalid_token", "401 unauthorized", "403 forbidden", "failed to ", "failed: ", "denied", "forbidden", "unable to ", "could not ", "cannot ", "can't ", "error: ", "refused", "rejected", "timed out", "no confirm", " fault: ", "not found")
+var notGiven = needles.Of("invalid_token", "401 unauthorized", "403 forbidden", "failed to ", "failed: ", "denied", "forbidden", "unable to ", "could not ", "cannot ", "can't ", "error: ", "refused", "rejected", "timed out", "no confirm", " fault: ", "not found", "429 too many", " failed for ")
 
 // pattern is a text without what differs from one time to the next: its numbers and identifiers.
 func pattern(text string) string {

@@ -130,7 +130,7 @@ func tellsOfRequest(e *Event) bool {
 var answered = regexp.MustCompile(`\b50[0234][ :]+(?:internal server error|bad gateway|service unavailable|gateway time-?out)|\b(?:status|code|error|http)[ :=]+50[0234]\b`)
 
 // waitedInVain finds that a client tells for how many minutes, or longer, what it asked for was not acknowledged or answered.
-var waitedInVain = regexp.MustCompile(`\bnot (?:acknowledged|answered|accepted|confirmed)\b.*\bafter \d+ ?(?:m|h)`)
+var waitedInVain = regexp.MustCompile(`\bnot (?:acknowledged|answered|accepted|confirmed|ready)\b.*\bafter \d+ ?(?:m|h)`)
 
 // isUserCall says whether a record tells of a request made by a client, by the one who made it. The
 // lines of proxies and services on its way are evidence, not trouble of their own.

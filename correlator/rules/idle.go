@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -90,7 +91,7 @@ func reusedWhenClosed(c *correlator.Case, t *correlator.Trouble) []correlator.Ev
 // endedWhenIdle needs the proxy's own word (nginx's stream module, ngx_stream_proxy_module: proxy_timeout), and an agent that tells of a broken connection.
 func endedWhenIdle(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if t.Kind == correlator.RequestTrouble {
-		return nil
+		return sessionsEnded(c, t)
 	}
 	var records []*correlator.Event
 	c.EachIn(semconv.LayerIngress, t.From, t.At, func(e *correlator.Event) {
@@ -118,3 +119,26 @@ func endedWhenIdle(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 
 // brokenChannel are the words of an agent whose connection broke.
 var brokenChannel = []string{"connection reset", "connection error", "connection closed", "connection lost", "broken pipe", "unexpected eof", "channel closed"}
+
+// sessionsEnded finds a proxy that ends a user's sessions, one after the other, since the user's side sent nothing for a time: by the proxy's own mark (HAProxy's cD, Envoy's SI), after
+// the same time each.
+func sessionsEnded(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	const sessions, alike = 3, int64(time.Second)
+	var records []*correlator.Event
+	for _, e := range c.Events {
+		if e.Layer != semconv.LayerIngress || e.At < t.From-recently || e.At > t.At+moment || !flagged(e.HTTP, "SI") || e.HTTP.Took == 0 {
+			continue
+		}
+		if len(records) > 0 && max(int64(e.HTTP.Took), int64(records[0].HTTP.Took))-min(int64(e.HTTP.Took), int64(records[0].HTTP.Took)) > alike {
+			return nil
+		}
+		records = append(records, e)
+	}
+	if len(records) < sessions {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Itself, Onset: records[0].At, Records: records[:min(len(records), ownWords)],
+		Summary: "the proxy ends each session on which nothing came for " + records[0].HTTP.Took.Round(time.Second).String() + quote(records[0]),
+	}}
+}

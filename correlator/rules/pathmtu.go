@@ -34,6 +34,9 @@ var probedEnds = regexp.MustCompile(`\b(?:source|src|from|target|dst|dest)=[a-z0
 // bySize finds what became of packets of one size, where a probe tells of several in a row: "64b loss 0% 8972b(df) loss 100%".
 var bySize = regexp.MustCompile(` (\d{2,5})b(?:\(df\))? loss (\d+)%`)
 
+// lossAfter finds the same where the loss stands behind the share: "ping 56B 0% loss; ping 8972B DF 100% loss".
+var lossAfter = regexp.MustCompile(` (\d{2,5}) ?b(?:ytes)?(?: \(?df\)?)? (\d+)% (?:packet )?loss`)
+
 // bytePackets finds the same where the size stands before the packets, and how many came back: "1500-byte packets 0 of 500 back".
 var bytePackets = regexp.MustCompile(`\b(\d{2,5})-byte packets:? (\d+) of (\d+) (?:back|received|came|answered)`)
 
@@ -44,7 +47,8 @@ var bytesEach = regexp.MustCompile(`(?:^|[;:,] |\d |icmp )(\d{2,4}) bytes(?: \(?
 func inParts(text string) []string {
 	text = strings.ReplaceAll(text, ", -s ", "; -s ")
 	text = bytesEach.ReplaceAllString(text, "; size=0$1 $2") // two digits are read as three
-	text = bySize.ReplaceAllString(text, "; size=$1 loss $2%")
+	text = bySize.ReplaceAllString(text, "; size=0$1 loss $2%")
+	text = lossAfter.ReplaceAllString(text, "; size=0$1 loss $2%")
 	return strings.Split(bytePackets.ReplaceAllString(text, "size=$1 $3/$2 received"), ";")
 }
 
@@ -142,7 +146,7 @@ func probes(c *correlator.Case) []*correlator.Event {
 	return c.Memo(key{}, func() any {
 		var out []*correlator.Event
 		c.Each(math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
-			if !e.IsEvent() && (e.Layer == semconv.LayerNetwork || e.Party() == semconv.LayerNetwork) && (probedSize.MatchString(e.Text) || bySize.MatchString(e.Text) || bytesEach.MatchString(e.Text) || strings.Contains(e.Text, "-byte packets") && bytePackets.MatchString(e.Text)) {
+			if !e.IsEvent() && (e.Layer == semconv.LayerNetwork || e.Party() == semconv.LayerNetwork) && (probedSize.MatchString(e.Text) || bySize.MatchString(e.Text) || lossAfter.MatchString(e.Text) || bytesEach.MatchString(e.Text) || strings.Contains(e.Text, "-byte packets") && bytePackets.MatchString(e.Text)) {
 				out = append(out, e)
 			}
 		})

@@ -82,19 +82,33 @@ func asksForWork(e *correlator.Event) bool {
 	}
 	path := e.HTTP.Path
 	if path == "" || e.HTTP.Status == 0 {
-		m := answered.FindStringSubmatch(e.Text)
-		if m == nil {
+		if path = answeredPath(e.Text); path == "" {
 			return false
 		}
-		path = m[1]
 	} else if e.HTTP.Status >= 300 {
 		return false
 	}
 	return holds(path, []string{"task", "claim", "work", "lease", "job", "poll", "next"}) && (e.Node != "" || strings.Contains(path, "node") || strings.Contains(e.Text, "node"))
 }
 
-// answered is how services and agents put a request that went well into words.
-var answered = regexp.MustCompile(`\b(?:get|post) (?:https?://[^/\s]+)?(/\S+)(?: http/[0-9.]+"?)?:? 2\d\d\b`)
+// answered is how services and agents put a request that went well into words, answeredShort how they put one for work without its method.
+var (
+	answered      = regexp.MustCompile(`\b(?:get|post) (?:https?://[^/\s]+)?(/\S+)(?: http/[0-9.]+"?)?:? 2\d\d\b`)
+	answeredShort = regexp.MustCompile(`\b(tasks?/(?:wait|claim|next|poll))\b[^:]{0,40}: (?:answered )?2\d\d\b`)
+)
+
+// answeredPath is the path of a request that a text tells went well, "" where it tells of none.
+func answeredPath(text string) string {
+	if m := answered.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	if strings.Contains(text, "task") {
+		if m := answeredShort.FindStringSubmatch(text); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
 
 func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	q := questions(c, t)
@@ -165,12 +179,12 @@ func handsOutNothing(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 		return hasNoRoom(t, full)
 	}
 	q := questions(c, t)
+	if none := wantsNothing(c, t, q); len(none) > 0 {
+		return hasNoRoom(t, none)
+	}
 	asked := slices.ContainsFunc(q.after, func(e *correlator.Event) bool { return !ownAnswer(e) })
 	if len(q.after) < 2 || !asked || len(asFormer(c, t, q)) > 0 {
 		return nil
-	}
-	if none := wantsNothing(c, t, q); len(none) > 0 {
-		return hasNoRoom(t, none)
 	}
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Caller, Onset: t.From,

@@ -76,7 +76,7 @@ func callsTurnedAway(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 	}
 	var own []*correlator.Event
 	for _, e := range c.Events {
-		if e.HTTP.Status == 429 && e.Layer == semconv.LayerAPI && e.At >= t.From-moment && e.At <= t.At+moment && e.HTTP.Upstream == "" && e.Text != "" {
+		if tooMany(e) && e.Layer == semconv.LayerAPI && e.At >= t.From-moment && e.At <= t.At+moment && e.HTTP.Upstream == "" && e.Text != "" {
 			own = append(own, e)
 		}
 	}
@@ -91,7 +91,7 @@ func callsTurnedAway(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 		}
 	})
 	c.EachIn(semconv.LayerAPI, own[0].At-recently, t.At+moment, func(e *correlator.Event) {
-		if !e.IsEvent() && e.Service == own[0].Service && e.Severity >= 13 && e.HTTP.Status == 0 && e.Allocation == "" && (closeTo(t, e) || correlator.EveryReaderHas(e)) && strings.ContainsAny(e.Text, digits) && sharesWord(same, e.Text) {
+		if !e.IsEvent() && e.Service == own[0].Service && (e.Severity >= 13 || strings.Contains(e.Text, "limit")) && e.HTTP.Status == 0 && e.Allocation == "" && (closeTo(t, e) || correlator.EveryReaderHas(e)) && strings.ContainsAny(e.Text, digits) && sharesWord(same, e.Text) {
 			other = e
 		}
 	})

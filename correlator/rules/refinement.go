@@ -294,7 +294,7 @@ func ofRoom(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) [
 	if t.NeverTaken() && !itself || !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient }) {
 		return nil
 	}
-	if !itself && len(c.Lifecycle.Jobs) == 0 {
+	if !itself && len(c.Lifecycle.Jobs) == 0 && !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return holds(e.Text, cloudCodes) }) {
 		ev.Weight, ev.Certain = correlator.Generic, false // nothing was ordered yet: whoever waits tells what he lacks
 	}
 	if slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !strings.Contains(e.Text, "not enough hosts") }) {
@@ -308,6 +308,9 @@ func ofRoom(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) [
 	}
 	return []correlator.Evidence{ev}
 }
+
+// cloudCodes are the codes by which a cloud itself answers that it has no machine (EC2, Compute Engine, Azure, OCI): whoever repeats one was told so.
+var cloudCodes = []string{"insufficientinstancecapacity", "insufficienthostcapacity", "insufficientcapacityexception", "insufficientservercapacity", "zone_resource_pool_exhausted", "overconstrainedallocationrequest", "out of host capacity"}
 
 // ofRequest says whether an API tells that it does not understand what it was sent.
 func ofRequest(e *correlator.Event) bool {

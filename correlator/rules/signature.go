@@ -304,29 +304,24 @@ func vanished(c *correlator.Case, t *correlator.Trouble) bool {
 	return c.LastOf(semconv.LayerNodeAgent, t.Node, since, t.At) == nil && c.LastOf(semconv.LayerNode, t.Node, since, t.At) == nil
 }
 
-// eachTime says whether the same was said, within a breath, at each of several times at which the allocation's own calls failed, and never else.
+// eachTime says whether the same was said, within a breath, at several times at which the allocation's own calls failed, and at most of them: who writes
+// a log down leaves out what he wrote before.
 func eachTime(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
 	const breath, apart = int64(2 * time.Second), int64(time.Minute)
-	var own []*correlator.Event
+	times, met := 0, 0
+	last, lastMet := int64(math.MinInt64), int64(math.MinInt64)
 	for _, e := range c.Failures(t) {
-		if !e.IsEvent() && c.Own(e, t) {
-			own = append(own, e)
-		}
-	}
-	near := func(list []*correlator.Event, e *correlator.Event) bool {
-		return slices.ContainsFunc(list, func(o *correlator.Event) bool { return max(o.At, e.At)-min(o.At, e.At) <= breath })
-	}
-	times := 0
-	last := int64(math.MinInt64)
-	for _, e := range own {
-		if !near(records, e) {
-			return false
+		if e.IsEvent() || !c.Own(e, t) {
+			continue
 		}
 		if e.At-last >= apart || times == 0 {
 			times, last = times+1, e.At
 		}
+		if (e.At-lastMet >= apart || met == 0) && slices.ContainsFunc(records, func(o *correlator.Event) bool { return max(o.At, e.At)-min(o.At, e.At) <= breath }) {
+			met, lastMet = met+1, e.At
+		}
 	}
-	return times > 1
+	return met > 1 && 2*met >= times
 }
 
 // conclusive says whether a complaint about a certificate says enough to be believed: whose certificate, or who
@@ -337,7 +332,7 @@ func conclusive(e *correlator.Event) bool {
 		return false
 	}
 	return e.IsEvent() || e.Node != "" || e.TraceID != "" || e.HTTP.Method != "" || e.HTTP.Proxied || e.Attr(semconv.TLSPeerSubject) != "" || e.Attr(semconv.ServerAddress) != "" ||
-		holds(e.Text, []string{"://", "cn=", "subject", "issuer", "handshak", "dial", "peer", "client", "server", "upstream", "connect", "remote error", "not_after", "notafter", "expires"})
+		holds(e.Text, []string{"://", "cn=", "subject", "issuer", "handshak", "dial", "peer", "client", "server", "upstream", "connect", "remote error", "not_after", "notafter", "expires", "signing cert"})
 }
 
 // ofOtherRequest says whether a record tells of a request, by its path, that nobody made for the allocation.

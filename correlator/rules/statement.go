@@ -148,7 +148,7 @@ func state(c *correlator.Case, e *correlator.Event) statement {
 }
 
 // harmless are the words of kernels about what every machine of its kind has, and that costs nothing.
-var harmless = needles.Of("failed to read out thermal zone", "acpi bios error", "acpi error", "acpi warning", "firmware bug", "device descriptor read", "no irq handler for vector", "tsc: marking tsc unstable")
+var harmless = needles.Of("failed to read out thermal zone", "acpi bios error", "acpi error", "acpi warning", "firmware bug", "device descriptor read", "end of support", "end of life", "end-of-life", "no irq handler for vector", "tsc: marking tsc unstable")
 
 // leaves are the parties behind which nobody stands whom their errors could mean. A database is none, whose errors are mostly about the
 // statement that it was given; nor is a machine: what its programs could not do is as

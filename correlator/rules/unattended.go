@@ -27,6 +27,12 @@ var (
 	someWait      = regexp.MustCompile(`(?:ready|messages|pending|backlog|depth|lag|visible)[ =:]+[1-9]`)
 )
 
+// queuedWithout finds a report of a queue in which work waits and that has no worker (RQ's "41 queued, oldest 3 h; 0 workers", Sidekiq, Celery), noWorkers its words.
+var (
+	queuedWithout = regexp.MustCompile(`\b[1-9]\d* (?:jobs? |messages? |tasks? )?(?:queued|waiting|pending|enqueued)\b[^\n]{0,60}\b(?:0|no) workers?\b`)
+	noWorkers     = []string{"0 workers", "no workers", "no worker"}
+)
+
 // unattendedQueue needs the report of a broker while a step stands still, and that the program is heard of.
 func unattendedQueue(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if t.Kind == correlator.RequestTrouble {
@@ -34,6 +40,12 @@ func unattendedQueue(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 	}
 	var out []correlator.Evidence
 	c.EachIn(semconv.LayerOutbox, t.From, t.At, func(e *correlator.Event) {
+		if len(out) == 0 && !e.IsEvent() && holds(e.Text, noWorkers) && queuedWithout.MatchString(e.Text) && (closeTo(t, e) || correlator.EveryReaderHas(e)) {
+			out = append(out, correlator.Evidence{
+				Rule: "deploy.no_worker", Layer: semconv.LayerDeploy, Mechanism: "no_worker", Weight: correlator.Telling, Directness: correlator.Caller, Onset: t.From,
+				Records: append([]*correlator.Event{e}, t.Cites...), Summary: "work waits in a queue, and no worker is there to take it" + quote(e),
+			})
+		}
 		if e.IsEvent() || !unasked(e) || !closeTo(t, e) && !correlator.EveryReaderHas(e) {
 			return
 		}

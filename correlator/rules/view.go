@@ -35,7 +35,7 @@ func behindItsOwner(c *correlator.Case, t *correlator.Trouble) []correlator.Evid
 		return nil
 	}
 	if !showsUnderWay(c) {
-		return nil
+		return behindItsAPI(c, t)
 	}
 	over := map[string]*correlator.Event{} // by subject, the end as its owner told it
 	var shown []*correlator.Event
@@ -66,7 +66,7 @@ func behindItsOwner(c *correlator.Case, t *correlator.Trouble) []correlator.Evid
 		}
 	}
 	if len(shown) == 0 {
-		return nil
+		return behindItsAPI(c, t)
 	}
 	last := shown[len(shown)-1]
 	return []correlator.Evidence{{
@@ -94,4 +94,38 @@ func subjects(text string) (out []string) {
 		}
 	}
 	return out
+}
+
+// notReached are the words of a view that shows an allocation as one that has not come to what was asked for.
+var notReached = needles.Of("provisioning", "starting", "creating", "pending", "not ready", "waiting")
+
+// behindItsAPI needs two lines of a view on the allocation, minutes after it was active, that show it as not yet there, and the API's own line between them that it is.
+func behindItsAPI(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	state, since, ok := c.Lifecycle.State()
+	if t.Kind != correlator.RequestTrouble || !ok || state != semconv.Active {
+		return nil
+	}
+	var shown []*correlator.Event
+	var there *correlator.Event
+	for _, e := range c.Events {
+		switch {
+		case e.IsEvent() || e.At < since+outdated || e.At > t.At+outdated:
+		case showsAView(e) && notReached.Any(e.Text):
+			shown = append(shown, e)
+		case e.Party() == semconv.LayerAPI && !e.Failed() && there == nil && (holdsWord(e.Text, "active") || holdsWord(e.Text, "running") || strings.Contains(e.Text, "ready=true")):
+			there = e
+		}
+	}
+	if len(shown) < 2 || there == nil {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Itself, Onset: shown[0].At, Records: inOrder(shown[0], shown[len(shown)-1], there),
+		Summary: "the view shows the allocation as it was before, and the API as it is" + quote(shown[len(shown)-1]),
+	}}
+}
+
+// showsAView says whether a line tells what a view shows: by who writes it, or by where it has it from.
+func showsAView(e *correlator.Event) bool {
+	return e.Party() == semconv.LayerProjection || strings.Contains(e.Text, "source=view") || strings.Contains(e.Text, "view_lag=")
 }

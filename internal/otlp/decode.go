@@ -79,6 +79,11 @@ func (d *Decoder) log(lr plog.LogRecord, stamped record.Attrs) *record.Record {
 	if r.Severity == 0 {
 		r.Severity = SeverityNumber(r.SeverityText)
 	}
+	if r.Severity < int(plog.SeverityNumberError) && r.Name == "" {
+		if level := lineLevel(r.Body); level > 0 {
+			r.Severity = max(r.Severity, level)
+		}
+	}
 	return settle(r)
 }
 

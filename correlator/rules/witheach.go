@@ -1,0 +1,137 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// withEach finds who speaks each time that a step's calls fail.
+func withEach() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "party.with_each_failure", Mechanism: "error",
+		Looks:      "the one party behind a caller that says the same at several times at which the step's calls failed, and at hardly any other, whatever its words are",
+		NextCheck:  "what that party's words mean, and since when it says them",
+		SafeAction: "ask who runs that party, with these records; the caller repeats what it was answered",
+		Find:       saidWithEach,
+	}}
+}
+
+const (
+	withinBreath   = int64(1200 * time.Millisecond) // between a call's failure and the word of who answered it
+	separateTimes  = int64(5 * time.Second)         // between two failures that count as two
+	leastPaired    = 2                              // at how many of them it is to be said
+	mostWithFailed = 32                             // failures that are looked at
+)
+
+// paired is what one service says in one form of words at several of a step's failures.
+type paired struct {
+	said []*correlator.Event
+	at   int // the last of the failures at which it was said
+	n    int // at how many
+}
+
+// saidWithEach needs two failures of the step's own, seconds apart, and another party's same words within a breath of them. What passes answers on (a
+// proxy's line of a request), what tells of success, and who blames somebody else is no such party.
+func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if c.Profile.FirstFailure() {
+		return nil
+	}
+	var own []*correlator.Event
+	speakers := map[string]bool{}
+	for _, e := range c.Failures(t) {
+		if e.IsEvent() || e.Allocation != c.ID {
+			continue
+		}
+		speakers[e.Party()] = true
+		if len(own) < mostWithFailed && (len(own) == 0 || e.At-own[len(own)-1].At >= separateTimes) {
+			own = append(own, e)
+		}
+	}
+	if len(own) < leastPaired {
+		return nil
+	}
+	behind := func(e *correlator.Event) bool {
+		party := e.Party()
+		return !e.IsEvent() && party != "" && !speakers[party] && !slices.Contains(neverBehind, party) && e.Text != "" && e.HTTP.Upstream == "" &&
+			(e.HTTP.Status == 0 || e.HTTP.Refused()) && !passesOn(e) && c.Profile.Knows(party) && (e.Allocation == c.ID || closeTo(t, e) || correlator.EveryReaderHas(e)) && !elsewhere(c, t, e)
+	}
+	groups := map[string]*paired{}
+	var order []string
+	for i, f := range own {
+		c.Each(f.At-withinBreath, f.At+withinBreath, func(e *correlator.Event) {
+			if !behind(e) {
+				return
+			}
+			key := e.Service + " " + correlator.Template(e.Text)
+			g := groups[key]
+			if g == nil {
+				g = &paired{at: -1}
+				groups[key] = g
+				order = append(order, key)
+			}
+			if g.at < i {
+				g.at, g.n = i, g.n+1
+			}
+			g.said = append(g.said, e)
+		})
+	}
+	var found *paired
+	for _, key := range order {
+		g := groups[key]
+		first := g.said[0]
+		if g.n < leastPaired || len(strings.Fields(first.Text)) < 3 {
+			continue
+		}
+		if s := stated(c, first); s.about != "" && !s.cause || hinted(first) != nil && first.Failed() {
+			return nil // words that are understood speak for themselves
+		}
+		if times := timesSaid(c, t, key, first, behind); times > g.n+1 {
+			continue
+		}
+		if found != nil && found.said[0].Party() != first.Party() {
+			return nil // which of the two it is, is not told by this
+		}
+		if found == nil || g.n > found.n {
+			found = g
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	first := found.said[0]
+	party := first.Party()
+	if s := hinted(first); s != nil && s.owner(c, first) != "" {
+		party = s.owner(c, first)
+	}
+	return []correlator.Evidence{{
+		Rule: party + ".with_each_failure", Layer: party, Weight: correlator.Slight, Directness: correlator.Itself, Onset: first.At,
+		Records: inOrder(append(slices.Clone(found.said[:min(len(found.said), ownWords)]), own[0])...),
+		Summary: "each time the call failed, the " + first.Party() + " said" + quote(first),
+	}}
+}
+
+// timesSaid is how often a service says the same around a trouble, the step's own calls that nobody else tells of left out.
+func timesSaid(c *correlator.Case, t *correlator.Trouble, key string, like *correlator.Event, behind func(*correlator.Event) bool) (times int) {
+	c.EachIn(like.Layer, t.From-recently, t.At+moment, func(e *correlator.Event) {
+		if e.Service == like.Service && e.Allocation != c.ID && behind(e) && e.Service+" "+correlator.Template(e.Text) == key {
+			times++
+		}
+	})
+	return times
+}
+
+// passesOn says whether a line only tells of a request, and how it was answered or that its caller was not let in: a proxy's, or an authority's doing.
+func passesOn(e *correlator.Event) bool {
+	return requestLine.MatchString(e.Text) && (e.Party() == semconv.LayerIngress || holds(e.Text, []string{" 401", " 403", "429 "}))
+}
+
+// requestLine finds the request in a line of a server's.
+var requestLine = regexp.MustCompile(`\b(?:get|head|post|put|patch|delete|connect|options) /`)
+
+// neverBehind are the parties that answer no call of a step's.
+var neverBehind = []string{semconv.LayerClient, semconv.LayerDeploy, semconv.LayerNode}
