@@ -33,7 +33,7 @@ func persistentTroubles(c *Case) []*Trouble {
 			continue // what a program of its machine keeps on saying is asked for by nobody
 		}
 		said := e.Text
-		if e.HTTP.Status >= 500 {
+		if e.HTTP.Status >= 400 {
 			said, _, _ = strings.Cut(said, ",") // what it adds of the cause may come later
 		}
 		key := e.Service + " " + c.keyOf(e) + " " + pattern(said)
@@ -73,6 +73,9 @@ func persistentTroubles(c *Case) []*Trouble {
 		}
 	}
 	if t := givenUp(c); t != nil && len(out) == 0 {
+		out = append(out, t)
+	}
+	if t := shownOtherwise(c); t != nil && len(out) == 0 {
 		out = append(out, t)
 	}
 	return out
@@ -119,9 +122,15 @@ func givenUp(c *Case) *Trouble {
 
 // complains says whether a record tells that something which was asked for was not given: an error, or a refusal.
 func (c *Case) complains(e *Event) bool {
+	if conflicted.Any(e.Text) {
+		return false
+	}
 	return e.Severity >= severityError || e.Status == "error" || e.HTTP.Refused() || e.GRPCFailed() ||
 		e.Severity >= severityWarn && !c.Profile.FirstFailure() && (worksForOrders(e) && (notGiven.Any(e.Text) || e.Layer == semconv.LayerClient && cutOff.Any(e.Text)) || e.Party() == semconv.LayerProjection && notGiven.Any(e.Text))
 }
+
+// conflicted are the words of who wrote on an older version of an object than there is, reads it again and goes on (Kubernetes' optimistic concurrency).
+var conflicted = needles.Of("the object has been modified; please apply")
 
 // cutOff are the words of a user's program whose connection was ended for it (RFC 6455, 7.4.1: 1006 and 1011 to 1014).
 var cutOff = needles.Of("code 1006", "code 1011", "code 1012", "code 1013", "code 1014", "code=1006", "code=1011", "code=1012", "code=1013", "code=1014")

@@ -63,9 +63,17 @@ func saysOwnClock(e *correlator.Event) bool {
 // signedAt finds when a request was signed and when it came, by who refused it.
 var signedAt = regexp.MustCompile(`\b(?:signed|issued|dated) (?:at )?(\d{4}-\d\d-\d\dt\S+?z)[,;]? .{0,24}?\b(?:received|arrived|checked|now|here)(?: at)? (\d{4}-\d\d-\d\dt\S+?z)`)
 
+// issuedAt finds the same of a token, in the words of libraries that check one: "(iat: 2026-03-02 10:04:12 +0000 UTC, now with offset: 2026-03-02 10:00:06 +0000 UTC)".
+var issuedAt = regexp.MustCompile(`\biat[:=] ?(\d{4}-\d\d-\d\d[t ]\d\d:\d\d:\d\d).{0,60}?\bnow[^:]{0,16}: ?(\d{4}-\d\d-\d\d[t ]\d\d:\d\d:\d\d)`)
+
 // signedElsewhen says whether who refused a request tells two times of it, of which the later is that of his record: then it is the signer's clock that is
 // wrong, or the request was long under way.
 func signedElsewhen(e *correlator.Event) bool {
+	if m := issuedAt.FindStringSubmatch(e.Text); m != nil {
+		issued, err := time.Parse(time.DateTime, strings.Replace(m[1], "t", " ", 1))
+		now, err2 := time.Parse(time.DateTime, strings.Replace(m[2], "t", " ", 1))
+		return err == nil && err2 == nil && now.Sub(time.Unix(0, e.At)).Abs() <= time.Minute && issued.Sub(now).Abs() >= time.Minute
+	}
 	if !strings.Contains(e.Text, "signed") && !strings.Contains(e.Text, "issued") && !strings.Contains(e.Text, "dated") {
 		return false
 	}

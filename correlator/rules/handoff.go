@@ -288,6 +288,12 @@ func owedAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 	if h.State != correlator.HandoffAtWork && seen == nil {
 		return nil // of that party nothing was heard: it may never have got the order's end
 	}
+	if nobodyHeard(c, h.At, t.At) {
+		return nil // what is not on record may have been told
+	}
+	if h.To == semconv.LayerProvider && callsBack(c, t) && (seen == nil || !seenItself(c, h.To, h.At)) {
+		return nil // its call may have been lost on the way back
+	}
 	ev := correlator.Evidence{
 		Rule: h.To + ".owed", Layer: h.To, Weight: correlator.Generic, Directness: correlator.Caller, Certain: h.State == correlator.HandoffAtWork,
 		Onset: h.At, Records: append([]*correlator.Event(nil), h.Proof...), Summary: h.What + " was accepted and not answered when " + t.What,

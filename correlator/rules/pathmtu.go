@@ -41,7 +41,7 @@ var lossAfter = regexp.MustCompile(` (\d{2,5}) ?b(?:ytes)?(?: \(?df\)?)? (\d+)% 
 var bytePackets = regexp.MustCompile(`\b(\d{2,5})-byte packets:? (\d+) of (\d+) (?:back|received|came|answered)`)
 
 // bytesEach finds the same once more: "56 bytes ok; 8972 bytes DF: no reply 20/20".
-var bytesEach = regexp.MustCompile(`(?:^|[;:,] |\d |icmp )(\d{2,4}) bytes(?: \(?df(?:=1)?\)?)?:? (ok|no reply|no answer|lost|dropped|timed? ?out|\d+/\d+ received)`)
+var bytesEach = regexp.MustCompile(`(?:^|[;:,] |\d |icmp |ping )(\d{2,4}) bytes(?: \(?df(?:=1)?\)?)?:? (ok|no reply|no answer|lost|dropped|timed? ?out|\d+/\d+ received|\d+ of \d+\b)`)
 
 // inParts are the parts of a probe's text, each of one size.
 func inParts(text string) []string {
@@ -55,8 +55,8 @@ func inParts(text string) []string {
 // What a probe says of packets that all came, or of which none did.
 var (
 	cameWords = regexp.MustCompile(`\b0(?:\.0)?% (?:packet )?loss|\bloss[=: ]+0(?:\.0)?%|\bok\b|\bpass(?:es|ed)?\b`)
-	lostWords = regexp.MustCompile(`\b\d+/0 received|\b100% (?:packet )?loss|\bloss[=: ]+100%|\b0 received|\b0/\d+|\blost\b|\bno (?:reply|answer)\b|\bdropped\b|\btimed? ?out\b|message too long|frag(?:mentation)? needed`)
-	counted   = regexp.MustCompile(`\b(\d+)(?:/| (?:packets )?(?:sent|transmitted), )(\d+)(?: received)?\b`)
+	lostWords = regexp.MustCompile(`\b\d+/0 received|\b100% (?:packet )?loss|\bloss[=: ]+100%|\b0 received|\b0/\d+|\b0 of [1-9]|\blost\b|\bno (?:reply|answer)\b|\bdropped\b|\btimed? ?out\b|message too long|frag(?:mentation)? needed`)
+	counted   = regexp.MustCompile(`\b(\d+)(?:/| of | (?:packets )?(?:sent|transmitted), )(\d+)(?: received)?\b`)
 )
 
 // way is what probes of several sizes told of one way.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +24,7 @@ func view() []correlator.Rule {
 }
 
 var (
-	underWay = needles.Of("running", "in progress", "in_progress", "pending", "provisioning", "executing", "active=true", "not finished", "unfinished")
+	underWay = needles.Of("running", "in progress", "in_progress", "pending", "provisioning", "executing", "active=true", "not finished", "unfinished", "state=active", "enddate=null")
 	isOver   = needles.Of("completed", "succeeded", "successful", "finished", "closed", "close-status", "terminated", "ended")
 )
 
@@ -89,6 +90,9 @@ func showsUnderWay(c *correlator.Case) bool {
 func subjects(text string) (out []string) {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n\",;=()[]{}'", r) }) {
 		word = strings.TrimRight(word, ".:!?")
+		if strings.HasPrefix(word, "/") {
+			word = word[strings.LastIndexByte(word, '/')+1:] // the last part of a path names what is asked for
+		}
 		if len(word) >= 4 && strings.ContainsAny(word, "0123456789") && !strings.Contains(word, ":") {
 			out = append(out, word)
 		}
@@ -97,7 +101,10 @@ func subjects(text string) (out []string) {
 }
 
 // notReached are the words of a view that shows an allocation as one that has not come to what was asked for.
-var notReached = needles.Of("provisioning", "starting", "creating", "pending", "not ready", "waiting")
+var notReached = needles.Of("provisioning", "starting", "creating", "pending", "not ready", "waiting", "state=unknown", "status=unknown")
+
+// standsStill finds that a view tells that it has not moved since a time.
+var standsStill = regexp.MustCompile(`\b(?:unchanged|not (?:moved|updated|refreshed|changed)) since \d`)
 
 // behindItsAPI needs two lines of a view on the allocation, minutes after it was active, that show it as not yet there, and the API's own line between them that it is.
 func behindItsAPI(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
@@ -105,16 +112,25 @@ func behindItsAPI(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	if t.Kind != correlator.RequestTrouble || !ok || state != semconv.Active {
 		return nil
 	}
-	var shown []*correlator.Event
+	var shown, still []*correlator.Event
 	var there *correlator.Event
 	for _, e := range c.Events {
 		switch {
 		case e.IsEvent() || e.At < since+outdated || e.At > t.At+outdated:
+		case showsAView(e) && standsStill.MatchString(e.Text):
+			still = append(still, e)
 		case showsAView(e) && notReached.Any(e.Text):
 			shown = append(shown, e)
-		case e.Party() == semconv.LayerAPI && !e.Failed() && there == nil && (holdsWord(e.Text, "active") || holdsWord(e.Text, "running") || strings.Contains(e.Text, "ready=true")):
+		case (e.Party() == semconv.LayerAPI || e.Party() == semconv.LayerNodeAgent || e.Party() == semconv.LayerNode) && !showsAView(e) && !e.Failed() && there == nil && (holdsWord(e.Text, "active") || holdsWord(e.Text, "running") || strings.Contains(e.Text, "ready=true")):
 			there = e
 		}
+	}
+	if len(still) > 1 {
+		last := still[len(still)-1]
+		return []correlator.Evidence{{
+			Weight: correlator.Specific, Directness: correlator.Itself, Onset: still[0].At, Records: inOrder(still[0], last),
+			Summary: "the view has not moved for long, by its own word" + quote(last),
+		}}
 	}
 	if len(shown) < 2 || there == nil {
 		return nil

@@ -25,7 +25,8 @@ const (
 	withinBreath   = int64(1200 * time.Millisecond) // between a call's failure and the word of who answered it
 	separateTimes  = int64(5 * time.Second)         // between two failures that count as two
 	leastPaired    = 2                              // at how many of them it is to be said
-	mostWithFailed = 32                             // failures that are looked at
+	mostInBreath   = 8                              // records of any kind that are looked at beside one failure
+	mostWithFailed = 8                              // failures that are looked at
 )
 
 // paired is what one service says in one form of words at several of a step's failures.
@@ -58,14 +59,15 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	behind := func(e *correlator.Event) bool {
 		party := e.Party()
 		return !e.IsEvent() && party != "" && !speakers[party] && !slices.Contains(neverBehind, party) && e.Text != "" && e.HTTP.Upstream == "" &&
-			(e.HTTP.Status == 0 || e.HTTP.Refused()) && !passesOn(e) && c.Profile.Knows(party) && (e.Allocation == c.ID || closeTo(t, e) || correlator.EveryReaderHas(e)) && !elsewhere(c, t, e)
+			(e.HTTP.Status == 0 || e.HTTP.Refused()) && c.Profile.Knows(party) && (e.Allocation == c.ID || closeTo(t, e) || correlator.EveryReaderHas(e)) && !elsewhere(c, t, e)
 	}
 	groups := map[string]*paired{}
 	var order []string
 	for i, f := range own {
+		heard := 0
 		c.Each(f.At-withinBreath, f.At+withinBreath, func(e *correlator.Event) {
-			if !behind(e) {
-				return
+			if heard++; heard > mostInBreath || !behind(e) {
+				return // where many speak at once, that one speaks says nothing
 			}
 			key := e.Service + " " + correlator.Template(e.Text)
 			g := groups[key]
@@ -84,10 +86,10 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	for _, key := range order {
 		g := groups[key]
 		first := g.said[0]
-		if g.n < leastPaired || len(strings.Fields(first.Text)) < 3 {
+		if g.n < leastPaired || len(strings.Fields(first.Text)) < 3 || passesOn(first) {
 			continue
 		}
-		if s := stated(c, first); s.about != "" && !s.cause || hinted(first) != nil && first.Failed() {
+		if s := stated(c, first); s.about != "" && !s.cause || hinted(first) != nil && (first.Failed() || !c.Own(first, t)) {
 			return nil // words that are understood speak for themselves
 		}
 		if times := timesSaid(c, t, key, first, behind); times > g.n+1 {

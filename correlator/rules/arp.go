@@ -1,0 +1,45 @@
+package rules
+
+import (
+	"regexp"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// twoAnswers finds addresses for which two cards answer.
+func twoAnswers() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "network.two_answers", Layer: semconv.LayerNetwork, Mechanism: "address_conflict",
+		Looks:      "an address that the step's own records dial, and probes that hear it answered from two hardware addresses",
+		NextCheck:  "which two machines hold the address, and who was to give it up",
+		SafeAction: "take the address off the one that is not its holder; callers need nothing",
+		Find:       answeredByTwo,
+	}}
+}
+
+// arpAnswer finds from which card an address is answered (tcpdump, arping, arpwatch).
+var arpAnswer = regexp.MustCompile(`\b(\d{1,3}(?:\.\d{1,3}){3})\b.{0,16}?\b(?:is-at|at|is at|lladdr) ((?:[0-9a-f]{2}:){5}[0-9a-f]{2})\b`)
+
+func answeredByTwo(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	card := map[string]*correlator.Event{}
+	from := map[string]string{}
+	var found []correlator.Evidence
+	c.EachIn(semconv.LayerNetwork, t.From-recently, t.At+recently, func(e *correlator.Event) {
+		if e.IsEvent() || found != nil || !closeTo(t, e) && !correlator.EveryReaderHas(e) || e.Party() != semconv.LayerNetwork {
+			return
+		}
+		m := arpAnswer.FindStringSubmatch(e.Text)
+		switch {
+		case m == nil:
+		case card[m[1]] == nil:
+			card[m[1]], from[m[1]] = e, m[2]
+		case from[m[1]] != m[2] && e.At-card[m[1]].At <= recently && c.Mentions(m[1]):
+			found = []correlator.Evidence{{
+				Weight: correlator.Specific, Directness: correlator.Itself, Onset: card[m[1]].At, Records: inOrder(card[m[1]], e),
+				Summary: "two cards answer for " + m[1] + quote(e),
+			}}
+		}
+	})
+	return found
+}
