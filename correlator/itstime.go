@@ -16,7 +16,7 @@ func (j *judgement) ofItsTime(t *Trouble, d *Deliberation, found []Evidence) []E
 			return true // a certificate does not come back to life
 		}
 		return ev.Last >= t.From-shortly(t, &ev) || slices.ContainsFunc(ev.Records, func(e *Event) bool {
-			return e.Allocation == "" && (j.c.saidAgain(e) > t.From || j.c.portLasts(e, t.From)) || e.Layer == semconv.LayerNode && j.c.Lasts(e, t.From) ||
+			return e.Allocation == "" && (j.c.saidAgain(e) > t.From || j.c.portLasts(e, t.From)) || (e.Layer == semconv.LayerNode || e.Layer == semconv.LayerDB) && j.c.Lasts(e, t.From) ||
 				j.c.failsStill(e, t)
 		})
 	}

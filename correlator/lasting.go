@@ -7,11 +7,11 @@ import (
 
 // lasting are the words of a state that goes on until somebody tells its end: whoever says so once need not say it again.
 var lasting = needles.Of("until this", "until it is", "alarm set", "is now read-only", "set to read-only", "marked read-only", "enabled (user request", "entering hibernate", "entered standby", "is now disabled", "has been disabled",
-	"is cordoned", "is quarantined", "has been suspended", "is paused", " is down, reason", "has no server available", "is down (", "until manually", "will not recover", "fallen off the bus", "until restarted", "will not be retried", "needs manual", "requires manual",
+	"is cordoned", "is quarantined", "has been suspended", "is paused", " is down, reason", "has no server available", "is down (", "until manually", "will not recover", "fallen off the bus", "until restarted", "aborting startup", "startup process failure", "will not be retried", "needs manual", "requires manual",
 	"replay lag", "replay_lag", "replication lag", "seconds behind", "replay paused", "replay_paused")
 
 // lifted are the words with which the end of such a state is told.
-var lifted = needles.Of("clear", "lifted", "resum", "recovered", "unblocked", "is writable", "back to normal", "uncordoned", "enabled again", "re-enabled", " is up, reason", " is up (")
+var lifted = needles.Of("clear", "lifted", "resum", "recovered", "unblocked", "is writable", "back to normal", "uncordoned", "enabled again", "re-enabled", " is up, reason", " is up (", "ready to accept connections")
 
 // portUp are the words by which a switch tells that a port serves again.
 var portUp = needles.Of(" up", "restored", "forwarding", "recover", "clear", "removed from quarantine", "lifted")

@@ -36,7 +36,7 @@ const changed = 3 * time.Hour
 // misfits are the words of something that does not fit: another name, form, version or place than the one that is asked for.
 var misfits = needles.Of(
 	"code: 404", "not found", "failed to find", "no matches for", "no such", "does not exist", "doesn't exist", "unknown", "unsupported", "not supported", "unrecognized", "unrecognised", "undefined", "unexpected",
-	"missing", "not installed", "mismatch", "incompatible", "deprecated", "no longer", "invalid", "cannot find", "could not find", "required", "not allowed", "schema", "malformed", "wrong", "failed to decode", "failed to parse", "deserializ", "unmarshal",
+	"missing", "not correct", "no object named", "not installed", "mismatch", "incompatible", "deprecated", "no longer", "invalid", "cannot find", "could not find", "required", "not allowed", "schema", "malformed", "wrong", "failed to decode", "failed to parse", "deserializ", "unmarshal",
 	"expected", "version", "checksum", "failed to verify", "does not match", "digest",
 )
 

@@ -40,17 +40,22 @@ func heard(c *correlator.Case) *programsHeard {
 	type key struct{}
 	return c.Memo(key{}, func() any {
 		h := &programsHeard{map[string]string{}, map[string]string{}, map[string]bool{}, map[string]*correlator.Event{}}
+		known := map[string]bool{} // services of which nothing more is to be learnt but the names that they begin lines with
 		c.Each(math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
-			if e.Layer != "" && h.layers[e.Service] == "" && correlator.EveryReaderHas(e) && len(e.Service) >= shortestName && e.Layer != semconv.LayerDeploy {
+			h.nameOf(c, e)
+			if known[e.Service] || !correlator.EveryReaderHas(e) {
+				return
+			}
+			if e.Layer != "" && h.layers[e.Service] == "" && len(e.Service) >= shortestName && e.Layer != semconv.LayerDeploy {
 				h.layers[e.Service] = e.Layer
 				if correlator.LayerOfName(c.Profile, e.Service) == "" {
 					h.strangers[e.Service] = true
 				}
 			}
-			if party := cmp.Or(e.Layer, e.Party()); correlator.EveryReaderHas(e) && !e.IsEvent() && h.parties[e.Service] == "" {
+			if party := cmp.Or(e.Layer, e.Party()); !e.IsEvent() && h.parties[e.Service] == "" {
 				h.parties[e.Service] = party
 			}
-			h.nameOf(c, e)
+			known[e.Service] = h.parties[e.Service] != "" && h.layers[e.Service] != ""
 		})
 		return h
 	}).(*programsHeard)

@@ -68,7 +68,7 @@ func waitsBefore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 		if e.IsEvent() || !correlator.Names(e, t.Node) {
 			return
 		}
-		if holds(e.Text, waitWords) && !awaitsWork.MatchString(e.Text) && !farAway.MatchString(e.Text) && !e.Failed() {
+		if saysWaits(e.Text) && !awaitsWork.MatchString(e.Text) && !farAway.MatchString(e.Text) && !e.Failed() {
 			said = append(said, e)
 			after = after || e.At > t.Attempt.Queued.At
 			return

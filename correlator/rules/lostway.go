@@ -45,8 +45,8 @@ func losesStorage(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	}
 	var told *correlator.Event
 	first := min(own.At, other.At)
-	c.EachIn(semconv.LayerNetwork, first-apart, first+moment, func(e *correlator.Event) {
-		if told == nil && !e.IsEvent() && e.Failed() && e.Node == "" && correlator.EveryReaderHas(e) {
+	c.Each(first-apart, first+moment, func(e *correlator.Event) {
+		if told == nil && e.Party() == semconv.LayerNetwork && !e.IsEvent() && e.Failed() && e.Node == "" && correlator.EveryReaderHas(e) {
 			told = e
 		}
 	})

@@ -15,6 +15,11 @@ var upAgain = []string{"up after", "up again", "back up", "recovered after", "re
 // wentOn says whether the agent of a machine that warned of itself told, after that, of work that goes on there or is done.
 func wentOn(c *correlator.Case, warned []*correlator.Event) (on bool) {
 	last := warned[len(warned)-1]
+	if last.Node != "" && slices.ContainsFunc(c.Lifecycle.Tasks, func(a *correlator.Attempt) bool {
+		return a.Node == last.Node && a.Over != nil && a.Over.To() == semconv.Succeeded && a.Over.At > last.At+int64(time.Minute)
+	}) {
+		return true // what it did was done
+	}
 	if last.Node == "" || slices.ContainsFunc(warned, func(e *correlator.Event) bool { return e.Severity >= 17 || e.Node != last.Node }) {
 		return false
 	}

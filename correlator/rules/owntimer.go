@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"slices"
+
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -18,13 +20,14 @@ func ownTimer() []correlator.Rule {
 
 // waitsForTimer needs the workflow's own state (docs/contract.md: waiting_on), and that no failure of another's came before it: who retries waits for a timer, too.
 func waitsForTimer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-	if t.Kind != correlator.OverdueTrouble && t.Kind != correlator.RequestTrouble || t.Cleared != 0 {
+	if t.Cleared != 0 || t.Kind == correlator.TaskTrouble || t.Kind == correlator.JobTrouble {
 		return nil
 	}
 	var waits, said *correlator.Event
 	for _, e := range c.Events {
 		switch {
 		case e.At > t.At:
+		case e.Is(semconv.EventWorkflowState) && waits != nil && slices.Contains([]string{semconv.TimedOut, semconv.Failed, semconv.Canceled}, e.To()): // it came too late
 		case e.Is(semconv.EventWorkflowState):
 			waits = nil
 			if e.Attr(semconv.WaitingOn) == "timer" {
@@ -32,7 +35,7 @@ func waitsForTimer(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 			}
 		case waits != nil && (e.Is(semconv.EventTaskState) || e.Is(semconv.EventProviderState)):
 			return nil // something is under way
-		case waits == nil && e.TellsOfFailure() && e.Layer != semconv.LayerClient:
+		case waits == nil && e.TellsOfFailure() && e.Node == "" && e.Layer != semconv.LayerClient && e.Layer != semconv.LayerNode && e.Layer != semconv.LayerNodeAgent:
 			return nil
 		case !e.IsEvent() && e.Party() == semconv.LayerWorkflow && e.Allocation == c.ID:
 			said = e

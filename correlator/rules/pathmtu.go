@@ -43,9 +43,16 @@ var bytePackets = regexp.MustCompile(`\b(\d{2,5})-byte packets:? (\d+) of (\d+) 
 // bytesEach finds the same once more: "56 bytes ok; 8972 bytes DF: no reply 20/20".
 var bytesEach = regexp.MustCompile(`(?:^|[;:,] |\d |icmp |ping )(\d{2,4}) bytes(?: \(?df(?:=1)?\)?)?:? (ok|no reply|no answer|lost|dropped|timed? ?out|\d+/\d+ received|\d+ of \d+\b)`)
 
+// sizeOfTwo finds a size of two digits, pingedHost whom a part tells that it was that answered or did not.
+var (
+	sizeOfTwo  = regexp.MustCompile(`\bsize (\d\d)\b`)
+	pingedHost = regexp.MustCompile(`\bping ([a-z0-9][a-z0-9.-]*) size`)
+)
+
 // inParts are the parts of a probe's text, each of one size.
 func inParts(text string) []string {
 	text = strings.ReplaceAll(text, ", -s ", "; -s ")
+	text = sizeOfTwo.ReplaceAllString(text, "size 0$1")
 	text = bytesEach.ReplaceAllString(text, "; size=0$1 $2") // two digits are read as three
 	text = bySize.ReplaceAllString(text, "; size=0$1 loss $2%")
 	text = lossAfter.ReplaceAllString(text, "; size=0$1 loss $2%")
@@ -58,6 +65,9 @@ var (
 	lostWords = regexp.MustCompile(`\b\d+/0 received|\b100% (?:packet )?loss|\bloss[=: ]+100%|\b0 received|\b0/\d+|\b0 of [1-9]|\blost\b|\bno (?:reply|answer)\b|\bdropped\b|\btimed? ?out\b|message too long|frag(?:mentation)? needed`)
 	counted   = regexp.MustCompile(`\b(\d+)(?:/| of | (?:packets )?(?:sent|transmitted), )(\d+)(?: received)?\b`)
 )
+
+// lostOf finds how many packets of how many were lost: "20/20 lost".
+var lostOf = regexp.MustCompile(`\b(\d+)(?:/| of )\d+ (?:packets )?lost\b`)
 
 // way is what probes of several sizes told of one way.
 type way struct {
@@ -89,6 +99,9 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 				continue
 			}
 			size, _ := strconv.Atoi(part[m[2]:m[3]])
+			if to := pingedHost.FindStringSubmatch(part); to != nil {
+				key = to[1] // the parts that follow are of it
+			}
 			if key == "" {
 				key = before + part[:m[0]]
 				if !strings.Contains(e.Text, strings.ToLower(e.Node)) {
@@ -106,6 +119,9 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 				w = &way{own: own}
 				ways[key] = w
 				order = append(order, key)
+			}
+			if of := lostOf.FindStringSubmatch(part); of != nil {
+				part = map[bool]string{true: "ok", false: "lost"}[of[1] == "0"]
 			}
 			switch {
 			case lostWords.MatchString(part):

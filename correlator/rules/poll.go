@@ -112,7 +112,7 @@ func answeredPath(text string) string {
 
 func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	q := questions(c, t)
-	if len(q.after) > 0 || !t.NeverTaken() || t.Node == "" || t.Attempt.Queued == nil {
+	if len(q.after) > 0 || !t.NeverTaken() || t.Node == "" || t.Attempt.Queued == nil || asksInVain(c, t) {
 		return nil
 	}
 	if len(q.before) == 0 || len(q.peers) == 0 {
@@ -128,6 +128,16 @@ func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 		Summary: "the agent of " + t.Node + " asked for work until " + correlator.Time(last.At).Milli() + " and no more, while others go on asking",
 	}}
 }
+
+// asksInVain says whether an agent tells, after the task was queued, of a question for work that was answered with a refusal: it does ask.
+func asksInVain(c *correlator.Case, t *correlator.Trouble) bool {
+	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
+		return e.Layer == semconv.LayerNodeAgent && e.Node == t.Node && !e.IsEvent() && e.At > t.Attempt.Queued.At && refusedPoll.MatchString(e.Text)
+	})
+}
+
+// refusedPoll finds a question for work that was refused: "tasks/wait: 400 Bad Request".
+var refusedPoll = regexp.MustCompile(`\btasks?/(?:wait|claim|next|poll)\b[^:]{0,40}: [45]\d\d\b`)
 
 // beatsAlone finds an agent whose signs of life are accepted while a task waits for it, and of which no question for work is seen, before or after, while others'
 // are: it has set itself aside.

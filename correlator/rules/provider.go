@@ -39,8 +39,8 @@ func provider() []correlator.Rule {
 			if last.Layer != semconv.LayerProvider && c.AliveBetween(semconv.LayerProvider, t.From-recently, c.Now) == nil {
 				return nil // of the provider itself nothing is heard: what its job met, nobody knows
 			}
-			if holds(strings.ToLower(last.Attr(semconv.ProviderExplanation)), outOfPatience) {
-				return nil // it waited for somebody else, and says nothing of him
+			if explained := strings.ToLower(last.Attr(semconv.ProviderExplanation)); holds(explained, outOfPatience) || holds(explained, badInput) {
+				return nil // it waited for somebody else, and says nothing of him; or it was asked for what there is not
 			}
 			if slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
 				return e.Party() == semconv.LayerProvider && c.Own(e, t) && holds(e.Text, wentAway)
@@ -115,6 +115,9 @@ func ofTheMachine(c *correlator.Case, t *correlator.Trouble) bool {
 // outOfPatience are the words of a provider that waited for a machine, or for a part of itself, in vain.
 var outOfPatience = []string{"timed out", "timeout", "time-out", "did not respond", "no response", "gave up", "giving up", "deadline"}
 
+// badInput are the words of a provider that was given what it cannot work with, and of one that only tried too often.
+var badInput = []string{"parameter was not correct", "invalidargument", "invalid argument", "no object named", "retries exhausted", "retry limit"}
+
 // moment is what is written in one breath.
 const moment = int64(5 * time.Second)
 
@@ -138,7 +141,7 @@ func reimagedUnasked(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 	}
 	ev := correlator.Evidence{Weight: correlator.Specific, Directness: correlator.Itself, Certain: true}
 	c.EachIn(semconv.LayerProvider, t.Attempt.Taken.At, t.At, func(e *correlator.Event) {
-		if e.Layer == semconv.LayerProvider && !e.IsEvent() && named(e) == nil && correlator.Names(e, t.Node) && holds(e.Text, hadActed) {
+		if e.Layer == semconv.LayerProvider && !e.IsEvent() && on(e, themeActed) && named(e) == nil && correlator.Names(e, t.Node) {
 			ev.Records = append(ev.Records, e)
 		}
 	})
@@ -163,7 +166,7 @@ var hadActed = []string{"power cycle", "power off", "poweroff", "powering off", 
 func endedInUse(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	var acted *correlator.Event
 	c.EachIn(semconv.LayerProvider, t.From-recently, t.At, func(e *correlator.Event) {
-		if e.Layer != semconv.LayerProvider || e.IsEvent() || e.Node == "" || !c.Own(e, t) || !holds(e.Text, hadActed) {
+		if e.Layer != semconv.LayerProvider || e.IsEvent() || e.Node == "" || !on(e, themeActed) || !c.Own(e, t) {
 			return
 		}
 		before := c.LastOf(semconv.LayerNodeAgent, e.Node, e.At-recently, e.At+skewOfClocks)

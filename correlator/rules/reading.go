@@ -86,10 +86,15 @@ const (
 	themeSending
 	themeIdle
 	themeFull
+	themeClosed
+	themeMissed
+	themeUnconnected
+	themeRemoved
+	themeActed
 	themeRead // words of other lines that are looked at; signatures name them
 )
 
-var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRefusedAs: refusedAs, themeAwaited: awaited, themeBudget: {"disruption budget"}, themeNeverCame: missing, themeReceived: takenUp, themeAged: aged, themeAbsent: absent, themeAloud: aloud, themeNoneCame: noneCameWords, themeLocked: locked, themeDenies: denialWords, themeThrown: thrownWords, themePrecondition: preconditions, themeSending: {brokeSending}, themeIdle: {"idle"}, themeFull: ofRoomWords, themeRead: nil}
+var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRefusedAs: refusedAs, themeAwaited: awaited, themeBudget: {"disruption budget"}, themeNeverCame: missing, themeReceived: takenUp, themeAged: aged, themeAbsent: absent, themeAloud: aloud, themeNoneCame: noneCameWords, themeLocked: locked, themeDenies: denialWords, themeThrown: thrownWords, themePrecondition: preconditions, themeSending: {brokeSending}, themeIdle: {"idle"}, themeFull: ofRoomWords, themeClosed: closedByNow, themeMissed: missesIt, themeUnconnected: unansweredConnect, themeRemoved: tookAway, themeActed: hadActed, themeRead: nil}
 
 // on says whether a record names a theme.
 func on(e *correlator.Event, theme int) bool { return readingOf(e).themes&(1<<theme) != 0 }
@@ -122,7 +127,7 @@ func onTheme(c *correlator.Case, theme int) []*correlator.Event {
 func read(e *correlator.Event) (*signature, uint32) {
 	var few [16]hit
 	hits, named := asking(e.Text, few[:0])
-	if !e.TellsOfFailure() && (named&(1<<themeAloud) == 0 || !ofSomething(e)) {
+	if len(hits) > 0 && !speaksAloud(e, named) {
 		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.loud })
 	}
 	if len(hits) == 0 {
@@ -147,6 +152,11 @@ func read(e *correlator.Event) (*signature, uint32) {
 		return nil, named
 	}
 	return &table().signatures[first], named
+}
+
+// speaksAloud says whether words count that do so only in a failure: in one, and in a line of whatever level that bears an identifier and whose words tell of one.
+func speaksAloud(e *correlator.Event, named uint32) bool {
+	return e.TellsOfFailure() || ofSomething(e) && (named&(1<<themeAloud) != 0 || holds(e.Text, failed))
 }
 
 // ofSomething says whether a record bears an identifier of what it tells of: whoever reads what concerns that reads it, too.

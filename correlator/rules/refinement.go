@@ -180,6 +180,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if wentOn(c, ev.Records) {
 			return nil
 		}
+	case "node.hugepages":
+		ev.Mechanism = s.Mechanism
+		ev = byRollout(c, ev, "image", "profile", "hugepage", "sysctl", "tuned") // a guest asks for them when its turn comes
 	case "node.kernel":
 		ev = ofLoaded(c, t, ev)
 	case "ingress.limit":

@@ -92,7 +92,7 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		if s := stated(c, first); s.about != "" && !s.cause || hinted(first) != nil && (first.Failed() || !c.Own(first, t)) {
 			return nil // words that are understood speak for themselves
 		}
-		if times := timesSaid(c, t, key, first, behind); times > g.n+1 {
+		if saidOften(c, t, key, first, g.n+1, behind) {
 			continue
 		}
 		if found != nil && found.said[0].Party() != first.Party() {
@@ -107,6 +107,9 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	}
 	first := found.said[0]
 	party := first.Party()
+	if holds(first.Text, ofLogins) && c.Profile.Knows(semconv.LayerAPIAuth) {
+		party = semconv.LayerAPIAuth // it turns one account away
+	}
 	if s := hinted(first); s != nil && s.owner(c, first) != "" {
 		party = s.owner(c, first)
 	}
@@ -117,14 +120,15 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	}}
 }
 
-// timesSaid is how often a service says the same around a trouble, the step's own calls that nobody else tells of left out.
-func timesSaid(c *correlator.Case, t *correlator.Trouble, key string, like *correlator.Event, behind func(*correlator.Event) bool) (times int) {
+// saidOften says whether a service says the same around a trouble more often than some times, the step's own calls that nobody else tells of left out.
+func saidOften(c *correlator.Case, t *correlator.Trouble, key string, like *correlator.Event, most int, behind func(*correlator.Event) bool) bool {
+	times := 0
 	c.EachIn(like.Layer, t.From-recently, t.At+moment, func(e *correlator.Event) {
-		if e.Service == like.Service && e.Allocation != c.ID && behind(e) && e.Service+" "+correlator.Template(e.Text) == key {
+		if times <= most && e.Service == like.Service && e.Allocation != c.ID && behind(e) && e.Service+" "+correlator.Template(e.Text) == key {
 			times++
 		}
 	})
-	return times
+	return times > most
 }
 
 // passesOn says whether a line only tells of a request, and how it was answered or that its caller was not let in: a proxy's, or an authority's doing.
@@ -134,6 +138,9 @@ func passesOn(e *correlator.Event) bool {
 
 // requestLine finds the request in a line of a server's.
 var requestLine = regexp.MustCompile(`\b(?:get|head|post|put|patch|delete|connect|options) /`)
+
+// ofLogins are the words of who turns an account away for its name, its password or its state.
+var ofLogins = []string{"failed to authenticate user", "authentication failed for user", "login failed for", "login denied for", "invalid credentials for", "account is locked", "password has expired", "password expired"}
 
 // neverBehind are the parties that answer no call of a step's.
 var neverBehind = []string{semconv.LayerClient, semconv.LayerDeploy, semconv.LayerNode}
