@@ -90,6 +90,60 @@ func TestBothSides(t *testing.T) {
 10:08:30 nginx error allocation_id=a-1 | 2026/03/02 10:08:30 [error] 31#31: *502 upstream timed out (110: Operation timed out) while reading response header from upstream, client: 10.20.4.9, server: api.example, request: "DELETE /v1/allocations/a-1 HTTP/1.1", upstream: "https://10.20.8.3:8443/v1/allocations/a-1"
 10:10:00 api heartbeat component=api
 `, "db.down"},
+		// The launcher has two numbers for one step, and no failure between.
+		{"a job launched twice, by its launcher's lines", ordered + `
+10:00:02 provisioner info allocation_id=a-1 | POST /api/v2/job_templates/prov/launch/ 201 id=8101
+10:00:02.2 provisioner info allocation_id=a-1 | status not stored, requeue
+10:00:03 provisioner info allocation_id=a-1 | POST /api/v2/job_templates/prov/launch/ 201 id=8102
+10:00:41 awx error layer=provider provider_job=awx/a/job/8102 allocation_id=a-1 | fatal: lease of n-a7 is held by job 8101
+10:00:46 provisioner error allocation_id=a-1 | provision failed: job 8102 failed
+` + failed, "workflow.launched_again"},
+		// arpwatch sees the address that is dialled go from one card to another.
+		{"an address that flips", queued + `
+10:01:10 arpwatch info layer=network | flip flop 10.20.0.100 00:1b:c7:8a:01:33 (00:00:5e:00:01:14) vlan 20
+10:02:00 node-agent error node_id=n-a7 | tasks/wait: Get "https://10.20.0.100/internal/v1/nodes/n-a7/tasks/wait": dial tcp 10.20.0.100:443: connect: connection refused
+10:12:00 node-agent error node_id=n-a7 | tasks/wait: Get "https://10.20.0.100/internal/v1/nodes/n-a7/tasks/wait": dial tcp 10.20.0.100:443: connect: connection refused
+` + expired, "network.two_answers"},
+		// It got the signal before it waited for it, in its own language.
+		{"a signal that came too early", ordered + `
+10:01:42.1 ablauf warn layer=workflow allocation_id=a-1 | Meldung STAND_BEREIT empfangen, kein Schritt wartet darauf, verworfen
+10:02:10.3 ablauf info layer=workflow allocation_id=a-1 | Schritt 4 wartet auf STAND_BEREIT
+10:29:10.3 ablauf info layer=workflow allocation_id=a-1 | Schritt 4 wartet seit 1600 s auf STAND_BEREIT
+10:30:01 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=timed_out
+10:30:01.2 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed
+`, "workflow.dropped"},
+		// A machine refuses a key whose certificate is over, by its own line at INFO.
+		{"an SSH certificate that is over", ordered + `
+10:00:02 provisioner provider_job.state allocation_id=a-1 provider=awx provider_job=awx/a/job/7 operation=provision to=Running
+10:00:31 journald info node_id=n-a7 | sshd[2211]: error: Certificate invalid: expired
+10:00:32 awx error provider_job=awx/a/job/7 allocation_id=a-1 | fatal: [n-a7]: UNREACHABLE! => {"msg": "Failed to connect to the host via ssh: awx@n-a7: Permission denied (publickey).", "unreachable": true}
+10:00:33 provisioner provider_job.state allocation_id=a-1 provider=awx provider_job=awx/a/job/7 operation=provision to=Failed provider_status=failed
+10:00:40 awx heartbeat component=awx
+` + failed, "cert.expired"},
+		{"an account whose password is over", ordered + `
+10:00:02 provisioner error allocation_id=a-1 | vCenter vc01 not available: Cannot complete login
+10:00:02.1 vcenter warn layer=provider | Failed to authenticate principal [svc-prov]. [LDAP: error code 49 - 80090308: AcceptSecurityContext error, data 532, v4563]
+10:04:02 provisioner error allocation_id=a-1 | vCenter vc01 not available: Cannot complete login
+10:04:02.1 vcenter warn layer=provider | Failed to authenticate principal [svc-prov]. [LDAP: error code 49 - 80090308: AcceptSecurityContext error, data 532, v4563]
+` + failed, "api_auth.credential"},
+		// The relay told of the row, sends nothing, and speaks of itself.
+		{"a relay that sends nothing", `
+10:00:00 api allocation.state allocation_id=a-1 to=requested
+10:00:00.2 brevduva outbox.record layer=outbox allocation_id=a-1 outbox_id=o-1 to=pending
+10:05:00 brevduva info layer=outbox | inget skickas, 3 brev i kön
+10:20:00 brevduva info layer=outbox | inget skickas, 8 brev i kön
+10:30:00 brevduva info layer=outbox | inget skickas, 11 brev i kön
+10:30:01 api allocation.state allocation_id=a-1 from=requested to=canceled reason=start_deadline
+10:31:00 provisioner heartbeat component=provisioner
+10:31:01 brevduva heartbeat layer=outbox component=brevduva
+`, "outbox.holds"},
+		// Since the rollout a site has no value, and its own program says so.
+		{"a value that a rollout lost", `
+09:30:00 deployer deploy.change component=provisioner config=values-prod.yaml from=rev-118 to=rev-119
+` + ordered + `
+10:00:03 provisioner error allocation_id=a-1 | clone spec for site graz: no port group configured, refusing to attach NIC 1
+10:01:03 provisioner error allocation_id=a-1 | clone spec for site graz: no port group configured, refusing to attach NIC 1
+` + failed, "deploy.change"},
 		// What the provider was given it could not take: who gave it is not told.
 		{"a job that was given what there is not", ordered + `
 10:00:02 provisioner provider_job.state allocation_id=a-1 provider=vcenter provider_job=vcenter/v/task/7 operation=provision to=Running

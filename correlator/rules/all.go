@@ -114,6 +114,8 @@ var groups = []struct {
 	{quotedWords, "answered with a failure, in whose words it was"},
 	{changedTogether, "failed between two changes and their undoing"},
 	{cutBetween, "not arrived: the way between was lost"},
+	{launchedTwiceByLine, "at work, and sent again"},
+	{neverSentOn, "accepted and not handed on"},
 	{lostWay, "not arrived: the way to it was lost"},
 	{fullCount, "accepted and not carried out"},
 	{withEach, "answered with a failure by who says the same each time"},

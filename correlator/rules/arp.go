@@ -2,6 +2,7 @@ package rules
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -25,8 +26,14 @@ func answeredByTwo(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 	card := map[string]*correlator.Event{}
 	from := map[string]string{}
 	var found []correlator.Evidence
-	c.EachIn(semconv.LayerNetwork, t.From-recently, t.At+recently, func(e *correlator.Event) {
-		if e.IsEvent() || found != nil || !closeTo(t, e) && !correlator.EveryReaderHas(e) || e.Party() != semconv.LayerNetwork {
+	look := func(e *correlator.Event) {
+		if e.IsEvent() || found != nil || !closeTo(t, e) && !correlator.EveryReaderHas(e) {
+			return
+		}
+		if m := flipFlop.FindStringSubmatch(e.Text); m != nil && dialsTo(c, t, m[1]) != nil {
+			found = []correlator.Evidence{{
+				Weight: correlator.Specific, Directness: correlator.Itself, Onset: e.At, Records: inOrder(e, dialsTo(c, t, m[1])), Summary: "two cards answer for " + m[1] + quote(e),
+			}}
 			return
 		}
 		m := arpAnswer.FindStringSubmatch(e.Text)
@@ -40,6 +47,20 @@ func answeredByTwo(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 				Summary: "two cards answer for " + m[1] + quote(e),
 			}}
 		}
-	})
+	}
+	c.EachIn(semconv.LayerNetwork, t.From-recently, t.At+recently, look)
 	return found
+}
+
+// flipFlop finds an address that went from one card to another (arpwatch).
+var flipFlop = regexp.MustCompile(`\bflip flop (\d{1,3}(?:\.\d{1,3}){3}) (?:[0-9a-f]{1,2}:){5}[0-9a-f]{1,2} \(`)
+
+// dialsTo is a failed call of the step's own to an address, nil where none went there.
+func dialsTo(c *correlator.Case, t *correlator.Trouble, address string) *correlator.Event {
+	for _, e := range c.Failures(t) {
+		if !e.IsEvent() && strings.Contains(e.Text, address) {
+			return e
+		}
+	}
+	return nil
 }

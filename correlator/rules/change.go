@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +40,9 @@ var misfits = needles.Of(
 	"missing", "not correct", "no object named", "not installed", "mismatch", "incompatible", "deprecated", "no longer", "invalid", "cannot find", "could not find", "required", "not allowed", "schema", "malformed", "wrong", "failed to decode", "failed to parse", "deserializ", "unmarshal",
 	"expected", "version", "checksum", "failed to verify", "does not match", "digest",
 )
+
+// noneConfigured finds that something has no value: "no port group configured".
+var noneConfigured = regexp.MustCompile(`\bno (?:[a-z]+ ){1,3}(?:configured|defined)\b|\bis not configured\b`)
 
 func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if c.Profile.FirstFailure() {
@@ -267,7 +271,7 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 			out = append(out, e) // what was rolled out refuses what it is asked
 			continue
 		}
-		if !misfits.Any(strings.ReplaceAll(e.Text, "unknown error", "")) || wrapper(e) {
+		if !misfits.Any(strings.ReplaceAll(e.Text, "unknown error", "")) && !noneConfigured.MatchString(e.Text) || wrapper(e) {
 			continue
 		}
 		if c.Own(e, t) && missesGiven(c, t, rollout, e) {

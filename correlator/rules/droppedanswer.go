@@ -115,11 +115,15 @@ func threwAwaited(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		return nil
 	}
 	for _, e := range c.Events {
-		if e.At < thrown[0].At || e.At > t.At+moment || e.IsEvent() || !e.Failed() || !on(e, themeDenies) {
+		if e.At < thrown[0].At || e.At > t.At+moment || e.IsEvent() {
+			continue
+		}
+		waits := waitsFor.MatchString(e.Text)
+		if !waits && (!e.Failed() || !on(e, themeDenies)) {
 			continue
 		}
 		for _, said := range thrown {
-			if said.At < e.At && said.Service == e.Service && whatPassedBy(e).denies&deedReceived != 0 && sharesWords(said.Text, e.Text) {
+			if said.At < e.At && said.Service == e.Service && (whatPassedBy(e).denies&deedReceived != 0 && sharesWords(said.Text, e.Text) || waits && sharesName(said.Text, e.Text)) {
 				party := said.Party()
 				return []correlator.Evidence{{
 					Rule: party + ".dropped", Layer: party, Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: said.At, Records: inOrder(said, e),
@@ -129,6 +133,16 @@ func threwAwaited(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		}
 	}
 	return nil
+}
+
+// sharesName says whether two texts name one thing by a name that no language has: a word with a mark in it.
+func sharesName(a, b string) bool {
+	for w := range strings.FieldsSeq(a) {
+		if w = strings.Trim(w, ".,:;\"'()"); len(w) > 6 && strings.ContainsAny(w, "_.-/") && strings.Contains(b, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // sharesWords says whether two texts have two long words in common.

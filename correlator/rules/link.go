@@ -53,5 +53,5 @@ func switchFailed(c *correlator.Case, records []*correlator.Event) bool {
 // accusesFarEnd says whether one end of a link tells that the other one is why nothing arrives.
 func accusesFarEnd(e *correlator.Event) bool {
 	return holds(e.Text, []string{"remote side does not transmit", "peer does not transmit", "cause: remote side", "cause: far end", "far end is down", "far-end fault", "suspecting link partner", "suspecting host side", "suspecting peer", "suspecting remote", "suspecting far end", "lacpdus sent", "lacpdu_rx=0", "no lacp pdus received", "no 802.3ad response from the link partner",
-		"remote fault received", "no signal received from the switch", "no light received from", "host transmits nothing", "beyond the switch port"})
+		"remote fault received", "no signal received from the switch", "no light received from", "host transmits nothing", "beyond the switch port", "the host loses", "the fabric does not deliver", "the network does not deliver"})
 }

@@ -21,13 +21,13 @@ func lockLeft() []correlator.Rule {
 }
 
 // locked are the words of a lock by which one waits.
-var locked = []string{"lock", "mutex", "semaphore", "sperr", "verrou", "cerrojo", "gesperrt", "bloquead", "bloqueo", "blocco", "lease", "holder", "held by"}
+var locked = []string{"lock", "mutex", "semaphore", "sperr", "verrou", "cerrojo", "gesperrt", "bloquead", "bloqueo", "blocco", "lease", "holder", "held by", "inhaber", "schlüssel", "nyckel", "nøkkel", "llave", "chiave"}
 
 var (
 	// holderNamed finds who is named as the holder of a lock.
 	holderNamed = regexp.MustCompile(`\b(?:held by|locked by|gesperrt durch|gesperrt von|bloqueado por|bloqueada por|verrouillé par|bloccato da|owned by|taken by|holder|owner|halter|inhaber|gehalten von|belegt von|titular|détenteur|détenu par|retenido por|tenuto da)\b[:= ]*(?:\p{L}+ ){0,2}["']?([\p{L}\d][\w./-]{2,}\d[\w./-]*|\d{3,})`)
 	// holderEnded finds that the very line says the holder has ended.
-	holderEnded = regexp.MustCompile(`\b(?:ended|finished|completed|exited|cancell?ed|aborted|dead|storniert|abgebrochen|cancelad[oa]|annulée?|already (?:done|gone)|no longer (?:exists|runs|alive)|beendet|abgeschlossen|terminado|terminé|finalizado|conclus[oa])\b`)
+	holderEnded = regexp.MustCompile(`\b(?:ended|finished|completed|exited|cancell?ed|aborted|dead|storniert|abgebrochen|cancelad[oa]|annulée?|already (?:done|gone)|no longer (?:exists|runs|alive)|beendet|abgeschlossen|terminado|terminé|finalizado|conclus[oa]|no sign of life|without a sign of life|ohne lebenszeichen)\b`)
 	waitsFor    = regexp.MustCompile(`\b(?:wait|waits|waiting|blocked|queued|queues|warte|wartet|esper\w+|atten\w+|aspett\w+)\b`)
 )
 

@@ -38,7 +38,7 @@ func repeatsWords(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	var source, repeats *correlator.Event
 	for _, s := range all {
 		e := s.event
-		if e.Allocation == c.ID || e.Severity < 17 || s.about != "" || hinted(e) != nil || s.party == semconv.LayerClient || s.party == semconv.LayerIngress || len(strings.Fields(e.Text)) < wordsAlike {
+		if e.Severity < 17 || holds(e.Text, outOfPatience) || givenUp.Any(e.Text) || s.about != "" || hinted(e) != nil || s.party == semconv.LayerClient || s.party == semconv.LayerIngress || len(strings.Fields(e.Text)) < wordsAlike {
 			continue
 		}
 		for _, o := range own {

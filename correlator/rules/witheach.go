@@ -44,13 +44,17 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	}
 	var own []*correlator.Event
 	speakers := map[string]bool{}
+	times, last := 0, int64(0) // of all of them
 	for _, e := range c.Failures(t) {
-		if e.IsEvent() || e.Allocation != c.ID {
+		if e.IsEvent() || !c.Own(e, t) {
 			continue
 		}
 		speakers[e.Party()] = true
-		if len(own) < mostWithFailed && (len(own) == 0 || e.At-own[len(own)-1].At >= separateTimes) {
-			own = append(own, e)
+		if last == 0 || e.At-last >= separateTimes {
+			times, last = times+1, e.At
+			if len(own) < mostWithFailed {
+				own = append(own, e)
+			}
 		}
 	}
 	if len(own) < leastPaired {
@@ -89,10 +93,10 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		if g.n < leastPaired || len(strings.Fields(first.Text)) < 3 || passesOn(first) {
 			continue
 		}
-		if s := stated(c, first); s.about != "" && !s.cause || hinted(first) != nil && (first.Failed() || !c.Own(first, t)) {
-			return nil // words that are understood speak for themselves
+		if s := stated(c, first); s.about != "" && !s.cause || hinted(first) != nil && !first.Failed() && !c.Own(first, t) {
+			return nil // who blames somebody else is none, and of a quiet line with known words a reader may have one of two
 		}
-		if saidOften(c, t, key, first, g.n+1, behind) {
+		if saidOften(c, t, key, first, times-len(own)+g.n+1, behind) {
 			continue
 		}
 		if found != nil && found.said[0].Party() != first.Party() {
@@ -140,7 +144,7 @@ func passesOn(e *correlator.Event) bool {
 var requestLine = regexp.MustCompile(`\b(?:get|head|post|put|patch|delete|connect|options) /`)
 
 // ofLogins are the words of who turns an account away for its name, its password or its state.
-var ofLogins = []string{"failed to authenticate user", "authentication failed for user", "login failed for", "login denied for", "invalid credentials for", "account is locked", "password has expired", "password expired"}
+var ofLogins = []string{"failed to authenticate user", "failed to authenticate principal", "authentication failed for user", "login failed for", "login denied for", "invalid credentials for", "account is locked", "password has expired", "password expired"}
 
 // neverBehind are the parties that answer no call of a step's.
 var neverBehind = []string{semconv.LayerClient, semconv.LayerDeploy, semconv.LayerNode}
