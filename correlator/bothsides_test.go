@@ -144,6 +144,43 @@ func TestBothSides(t *testing.T) {
 10:00:03 provisioner error allocation_id=a-1 | clone spec for site graz: no port group configured, refusing to attach NIC 1
 10:01:03 provisioner error allocation_id=a-1 | clone spec for site graz: no port group configured, refusing to attach NIC 1
 ` + failed, "deploy.change"},
+		// A view tells a condition as it was long before, and the step waits for it.
+		{"a condition that a view keeps", ordered + `
+10:05:00 read-model warn layer=projection | c-7 conditions: Connected=False reason=Disconnected, lastUpdateTime 2026-03-02T09:11:07Z
+10:09:00 read-model warn layer=projection | c-7 conditions: Connected=False reason=Disconnected, lastUpdateTime 2026-03-02T09:11:07Z
+10:29:00 provisioner warn allocation_id=a-1 | still waiting for cluster condition Connected=True
+` + failed, "projection.old_view"},
+		// The proxy answers by itself, by its own mark, each time.
+		{"a proxy whose queue is full", ordered + `
+10:00:07 haproxy info http.response.status_code=503 proxy.flags=sQ-- | 10.9.3.7:51210 [02/Mar/2026:10:00:02.001] fe be/<NOSRV> 0/5001/-1/-1/5001 503 217 - - sQ-- 61/61/40/0/0 0/59 "POST /internal/v1/nodes/n-a7/tasks HTTP/1.1"
+10:00:07.2 provisioner error allocation_id=a-1 | activity QueueTask attempt 1: the API returned 503
+10:04:13 haproxy info http.response.status_code=503 proxy.flags=sQ-- | 10.9.3.7:51277 [02/Mar/2026:10:04:08.004] fe be/<NOSRV> 0/5000/-1/-1/5000 503 217 - - sQ-- 62/62/40/0/0 0/57 "POST /internal/v1/nodes/n-a7/tasks HTTP/1.1"
+10:04:13.2 provisioner error allocation_id=a-1 | activity QueueTask attempt 2: the API returned 503
+` + failed, "ingress.limited"},
+		// The network did not take the machine's port out of the network in which it asks in vain.
+		{"a port that was not set", ordered + `
+10:00:09 sdn warn layer=network node_id=n-a7 | leaf-1: commit failed: configuration session locked; giving up
+10:04:02 dnsmasq info node_id=n-a7 | dnsmasq-dhcp[12]: DHCPDISCOVER(vlan30) 3c:ec:ef:70:1a:08 no address available
+10:29:40 provisioner error allocation_id=a-1 | node n-a7: timeout reached while waiting for callback
+` + failed, "network.port_not_set"},
+		// The API counts who asked it for work, and the machine is not among them.
+		{"an agent that is counted at nought", queued + `
+10:05:00 slotd heartbeat layer=node_agent component=node-agent node_id=n-a7
+10:08:00 api info | requests tasks/wait by node: n-a6=2 n-a7=0 n-a9=2
+10:15:00 slotd heartbeat layer=node_agent component=node-agent node_id=n-a7
+` + expired, "node_agent.asks_no_more"},
+		// The machine's own policy denies what then ends.
+		{"a program that its machine denies", ordered + `
+10:00:41.2 kernel info node_id=n-a7 | audit: type=1400 apparmor="DENIED" operation="exec" profile="libvirtd" name="/usr/libexec/qemu-kvm" comm="rpc-worker"
+10:00:45 kubelet warn node_id=n-a7 | Back-off restarting failed container virt-launcher in pod virt-handler-hnpnv
+10:10:41.2 kernel info node_id=n-a7 | audit: type=1400 apparmor="DENIED" operation="exec" profile="libvirtd" name="/usr/libexec/qemu-kvm" comm="rpc-worker"
+10:10:45 kubelet warn node_id=n-a7 | Back-off restarting failed container virt-launcher in pod virt-handler-hnpnv
+` + failed, "node.denied"},
+		{"a name server that is full", ordered + `
+10:00:07 dnsmasq warn | dnsmasq[418]: Maximum number of concurrent DNS queries reached (max: 150)
+10:00:12 provisioner error allocation_id=a-1 | template not found, the name of awx.example has no address
+10:08:07 dnsmasq warn | dnsmasq[418]: Maximum number of concurrent DNS queries reached (max: 150)
+` + failed, "network.resolver_full"},
 		// What the provider was given it could not take: who gave it is not told.
 		{"a job that was given what there is not", ordered + `
 10:00:02 provisioner provider_job.state allocation_id=a-1 provider=vcenter provider_job=vcenter/v/task/7 operation=provision to=Running

@@ -190,8 +190,8 @@ func exchangeOf(r *record.Record) Exchange {
 			x.Upstream = v
 		}
 	}
-	if x.Flags == "-" {
-		x.Flags = ""
+	if x.Flags == "-" || len(x.Flags) == 4 && strings.HasSuffix(x.Flags, "--") {
+		x.Flags = "" // HAProxy's state of a session: its line tells the same, and is read
 	}
 	if x.Status == 0 && x.Method == "" && r.Signal == record.Log {
 		line := fromLine(r.Body, x)

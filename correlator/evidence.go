@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/faultline-io/faultline/internal/identity"
 )
 
 // Weight is how much a piece of evidence says by its nature.
@@ -111,6 +113,7 @@ func Ground(c *Case, rules []Rule, v Verdict) Verdict {
 			g.fall()
 		}
 		g.stand()
+		g.link()
 	}
 	return v
 }
@@ -202,6 +205,31 @@ func (g *grounding) stand() {
 	}
 	for _, list := range kept {
 		g.cite(refs(list))
+	}
+}
+
+// link cites whose a cited record is, where it does not say so itself: of the plain records of its trace or request one that does, unless one of those
+// is cited or is an event, which is known without being cited.
+func (g *grounding) link() {
+	says := func(e *Event) bool { return e.Keys.First(identity.Allocation) == g.c.ID }
+	for _, e := range g.c.Events {
+		if !g.cited[e.Ref] || e.IsEvent() || says(e) || e.Node != "" || e.TraceID == "" && e.Own(identity.Request) == "" {
+			continue
+		}
+		var link *Event
+		for _, o := range g.c.Events {
+			if !says(o) || (o.TraceID == "" || o.TraceID != e.TraceID) && (o.Own(identity.Request) == "" || o.Own(identity.Request) != e.Own(identity.Request)) {
+				continue
+			}
+			if o.IsEvent() || g.cited[o.Ref] {
+				link = nil
+				break
+			}
+			link = cmp.Or(link, o)
+		}
+		if link != nil {
+			g.cite([]string{link.Ref})
+		}
 	}
 }
 

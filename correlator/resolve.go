@@ -51,6 +51,9 @@ func (e *Event) read(p *profile.Profile) {
 	}
 	e.Text = textOf(e.Record)
 	e.Severity = p.Severity(e.Service, e.Body, e.Severity)
+	if e.Severity < severityError && !e.IsEvent() && e.Signal == record.Log {
+		e.Severity = max(e.Severity, record.LineLevel(e.Body))
+	}
 	e.translate()
 	e.HTTP = exchangeOf(e.Record)
 	e.failed = e.saysFailed()

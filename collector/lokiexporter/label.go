@@ -36,7 +36,7 @@ var severities = [...]string{"unknown", "trace", "debug", "info", "warn", "error
 func severityOf(lr plog.LogRecord) int {
 	n := int(lr.SeverityNumber())
 	if n == 0 {
-		n = otlp.SeverityNumber(lr.SeverityText())
+		n = record.SeverityNumber(lr.SeverityText())
 	}
 	if n < 1 || n > 24 {
 		return 0

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/faultline-io/faultline/internal/otlp"
+	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -122,7 +123,7 @@ func setSeverity(to plog.LogRecord, text string) {
 		return
 	}
 	to.SetSeverityText(text)
-	if n := otlp.SeverityNumber(text); n != 0 {
+	if n := record.SeverityNumber(text); n != 0 {
 		to.SetSeverityNumber(plog.SeverityNumber(n))
 	}
 }

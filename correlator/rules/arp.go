@@ -49,7 +49,32 @@ func answeredByTwo(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 		}
 	}
 	c.EachIn(semconv.LayerNetwork, t.From-recently, t.At+recently, look)
+	for _, e := range ofOtherMachines(c) {
+		if e.At >= t.From-recently && e.At <= t.At && found == nil && strings.Contains(e.Text, "reply from") {
+			found = repliesOfTwo(c, t, e)
+		}
+	}
 	return found
+}
+
+// arpingReply finds who answered arping.
+var arpingReply = regexp.MustCompile(`\breply from (\d{1,3}(?:\.\d{1,3}){3}) \[((?:[0-9a-f]{2}:){5}[0-9a-f]{2})\]`)
+
+// repliesOfTwo finds that another machine's arping of an address that the step's own records name was answered by two cards.
+func repliesOfTwo(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) []correlator.Evidence {
+	cards := map[string]bool{}
+	address := ""
+	for _, m := range arpingReply.FindAllStringSubmatch(e.Text, 8) {
+		address = m[1]
+		cards[m[2]] = true
+	}
+	if len(cards) < 2 || dialsTo(c, t, address) == nil {
+		return nil
+	}
+	c.Borrow(e)
+	return []correlator.Evidence{{
+		Weight: correlator.Specific, Directness: correlator.Itself, Onset: e.At, Records: inOrder(e, dialsTo(c, t, address)), Summary: "two cards answer for " + address + quote(e),
+	}}
 }
 
 // flipFlop finds an address that went from one card to another (arpwatch).

@@ -22,7 +22,7 @@ func endedHolder() []correlator.Rule {
 
 var (
 	// keptBehind finds that something is in the way of other work, in the words of queues and of those who keep places.
-	keptBehind = regexp.MustCompile(`\b(?:head=|taken by|held by|occupied by|busy with|belegt durch|belegt von|blocked (?:queue )?(?:for|by|behind)|behind|previous|in front)`)
+	keptBehind = regexp.MustCompile(`\b(?:head=|taken by|held by|occupied by|busy with|belegt durch|belegt von|optaget af|opptatt av|upptagen av|varattu|occupé par|ocupado por|blocked (?:queue )?(?:for|by|behind)|behind|previous|in front)`)
 	// hasEnded are the words of something that is over.
 	hasEnded = regexp.MustCompile(`\b(?:succeeded|completed?|finished|ended|failed|lost|expired|no such process|gone|garbage collected|no longer|nicht mehr da|fertig|beendet|terminated|terminé|terminad[oa])\b`)
 	// longName of a task: a word with digits.

@@ -325,7 +325,7 @@ func reported(c *correlator.Case, from, to int64) (took bool) {
 // toldEnd says whether the provider itself had told, before a time, that a job went well: nobody took notice.
 func toldEnd(c *correlator.Case, j *correlator.Run, at int64) (told bool) {
 	c.EachIn(semconv.LayerProvider, j.Changes[0].At, at-1, func(e *correlator.Event) {
-		told = told || !e.IsEvent() && e.Own(identity.ProviderJob) == j.ID && holds(e.Text, []string{"successful", "succeeded", "finished ok"})
+		told = told || !e.IsEvent() && e.Own(identity.ProviderJob) == j.ID && holds(e.Text, []string{"successful", "succeeded", "finished ok", " done in ", "completed in "})
 	})
 	return told
 }

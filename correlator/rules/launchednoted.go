@@ -2,6 +2,7 @@ package rules
 
 import (
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -20,33 +21,55 @@ func launchedTwiceByLine() []correlator.Rule {
 }
 
 // launchAnswered finds the path of a launch and the number that it was answered with: "POST /api/v2/job_templates/x/launch/ 201 id=8101".
-var launchAnswered = regexp.MustCompile(`\bpost (\S*launch\S*)(?: http/\S+)?:? 20[01]\b.*?\b(?:id|job)[=: "]+(\d+)`)
+var launchAnswered = regexp.MustCompile(`\b(?:post (\S*launch\S*)(?: http/\S+)?:? 20[01]\b.*?\b(?:id|job)|launched (?:template |job template )?(\S+?),? (?:as )?job)[=: "]+(\d+)`)
+
+// launchWords are the words without which a line is not looked at for a launch.
+var launchWords = []string{"launch"}
+
+// noted is a launch as its launcher tells of it.
+type noted struct {
+	event        *correlator.Event
+	path, number string
+}
+
+// launches lists, in order of time, the launches that the allocation's own lines tell of.
+func launches(c *correlator.Case) []noted {
+	type key struct{}
+	return c.Memo(key{}, func() any {
+		var out []noted
+		for _, e := range c.Events {
+			if e.IsEvent() || e.Party() != semconv.LayerWorkflow || !on(e, themeLaunch) {
+				continue
+			}
+			if m := launchAnswered.FindStringSubmatch(e.Text); m != nil {
+				out = append(out, noted{e, m[1] + m[2], m[3]})
+			}
+		}
+		return out
+	}).([]noted)
+}
 
 func launchedWithTwoNumbers(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	const near = int64(2 * time.Minute)
-	var first *correlator.Event
-	var path, number string
-	for _, e := range c.Events {
-		if e.At < t.From-moment || e.At > t.At {
-			continue
-		}
-		if first != nil && e.Party() == semconv.LayerProvider && e.Failed() {
-			return nil // the first one had failed
-		}
-		if e.IsEvent() || e.Party() != semconv.LayerWorkflow {
-			continue
-		}
-		m := launchAnswered.FindStringSubmatch(e.Text)
-		switch {
-		case m == nil:
+	var first *noted
+	for _, l := range launches(c) {
+		switch e := l.event; {
+		case e.At < t.From-near || e.At > t.At:
 		case first == nil:
-			first, path, number = e, m[1], m[2]
-		case m[1] == path && m[2] != number && e.At-first.At <= near:
+			first = &l
+		case l.path == first.path && l.number != first.number && e.At-first.event.At <= near && !failedBetween(c, first.event.At, e.At):
 			return []correlator.Evidence{{
-				Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: first.At, Records: append([]*correlator.Event{first, e}, t.Cites...),
-				Summary: "the same was launched twice, as " + number + " and as " + m[2] + quote(e),
+				Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: first.event.At, Records: append([]*correlator.Event{first.event, e}, t.Cites...),
+				Summary: "the same was launched twice, as " + first.number + " and as " + l.number + quote(e),
 			}}
 		}
 	}
 	return nil
+}
+
+// failedBetween says whether the provider told the allocation of a failure between two times.
+func failedBetween(c *correlator.Case, from, to int64) bool {
+	return slices.ContainsFunc(c.Events, func(e *correlator.Event) bool {
+		return e.At > from && e.At < to && e.Party() == semconv.LayerProvider && e.Failed()
+	})
 }

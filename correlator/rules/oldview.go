@@ -62,7 +62,7 @@ func decidedOnOld(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		ev.Layer, ev.Records = layer, append(ev.Records, e)
 	})
 	if len(ev.Records) == 0 {
-		return nil
+		return waitsForOldCondition(c, t)
 	}
 	ev.Rule = ev.Layer + ".old_view"
 	ev.Summary = "it was decided on what was true long before" + quote(ev.Records[0])
@@ -91,4 +91,46 @@ func sourceLayer(c *correlator.Case, name string) string {
 		}
 	}
 	return ""
+}
+
+var (
+	// awaitedCondition finds the condition that somebody waits for: "waiting for cluster condition Connected=True".
+	awaitedCondition = regexp.MustCompile(`\bwaiting for (?:[a-z-]+ ){0,3}condition ["']?([a-z]+)`)
+	// conditionAsOf finds of when a view's word on a condition is.
+	conditionAsOf = regexp.MustCompile(`\blast_?(?:update|transition|probe|heartbeat)_?time[=: "]+(\d{4}-\d{2}-\d{2}t[0-9:.]+z)`)
+)
+
+// waitsForOldCondition finds that a step waits for a condition of which a view, twice or more, tells what was long before.
+func waitsForOldCondition(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	var waits *correlator.Event
+	condition := ""
+	for _, e := range c.Failures(t) {
+		if e.IsEvent() || !strings.Contains(e.Text, "condition") {
+			continue
+		}
+		if m := awaitedCondition.FindStringSubmatch(e.Text); m != nil {
+			waits, condition = e, m[1]
+		}
+	}
+	if waits == nil {
+		return nil
+	}
+	var told []*correlator.Event
+	c.EachIn(semconv.LayerProjection, t.From-moment, t.At, func(e *correlator.Event) {
+		if e.IsEvent() || !strings.Contains(e.Text, condition) || !closeTo(t, e) && !correlator.EveryReaderHas(e) {
+			return
+		}
+		if m := conditionAsOf.FindStringSubmatch(e.Text); m != nil {
+			if at, err := record.ParseTime(strings.ToUpper(m[1])); err == nil && e.At-at >= oldEnough {
+				told = append(told, e)
+			}
+		}
+	})
+	if len(told) < 2 {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Rule: semconv.LayerProjection + ".old_view", Layer: semconv.LayerProjection, Weight: correlator.Telling, Directness: correlator.Itself, Onset: told[0].At,
+		Records: inOrder(told[0], told[len(told)-1], waits), Summary: "what is waited for is told as it was long before" + quote(told[0]),
+	}}
 }

@@ -94,7 +94,7 @@ func asksForWork(e *correlator.Event) bool {
 // answered is how services and agents put a request that went well into words, answeredShort how they put one for work without its method.
 var (
 	answered      = regexp.MustCompile(`\b(?:get|post) (?:https?://[^/\s]+)?(/\S+)(?: http/[0-9.]+"?)?:? 2\d\d\b`)
-	answeredShort = regexp.MustCompile(`\b(tasks?/(?:wait|claim|next|poll))\b(?:[^:]{0,40}:|[^\n]{0,160};) (?:answered )?2\d\d\b`)
+	answeredShort = regexp.MustCompile(`\b(tasks?/(?:wait|claim|next|poll))\b(?:[^:]{0,40}:|[^\n]{0,160};) (?:(?:answered )?2\d\d|nothing offered|nothing handed out)\b`)
 )
 
 // answeredPath is the path of a request that a text tells went well, "" where it tells of none.
@@ -168,13 +168,23 @@ func beatsAlone(c *correlator.Case, t *correlator.Trouble, q askedFor) []correla
 	}}
 }
 
+// askedByNode finds that an API counts who asked it for work: "tasks/wait by node: n-60=2 n-61=0".
+func askedByNode(text, node string) bool {
+	counts := regexp.MustCompile(`(?:^|[\s,;])` + regexp.QuoteMeta(strings.ToLower(node)) + `[=:]0(?:[\s,;]|$)`)
+	return (strings.Contains(text, "tasks/wait") || strings.Contains(text, "polls")) && counts.MatchString(text) && otherCounts.MatchString(text)
+}
+
+// otherCounts finds that somebody else is counted more than once.
+var otherCounts = regexp.MustCompile(`[a-z0-9][=:][1-9]\d*(?:[\s,;]|$)`)
+
 // asksNone finds that somebody tells of a node whose heartbeats come, and which has asked for no work.
 var asksNone = regexp.MustCompile(`\bheartbeats?\b.{0,60}\b(?:(?:not|never|no longer|stopped) (?:been )?(?:polled|polling|asked|asking|poll|ask)|no (?:poll|polls|tasks/wait)|last (?:tasks/wait|poll|polled|asked))\b`)
 
 // missedByAPI finds the API's own word that an agent lives and asks for nothing, while a task waits for it.
 func missedByAPI(c *correlator.Case, t *correlator.Trouble) (found []correlator.Evidence) {
 	c.Each(t.Attempt.Queued.At, t.At, func(e *correlator.Event) {
-		if found == nil && !e.IsEvent() && e.Party() == semconv.LayerAPI && strings.Contains(e.Text, "heartbeat") && correlator.Names(e, t.Node) && asksNone.MatchString(e.Text) {
+		if found == nil && !e.IsEvent() && e.Party() == semconv.LayerAPI && strings.Contains(e.Text, "heartbeat") && correlator.Names(e, t.Node) && asksNone.MatchString(e.Text) || found == nil && !e.IsEvent() && e.Party() == semconv.LayerAPI && strings.Contains(e.Text, "=0") && askedByNode(e.Text, t.Node) &&
+			c.LastOf(semconv.LayerNodeAgent, t.Node, t.Attempt.Queued.At, t.At) != nil && (closeTo(t, e) || correlator.EveryReaderHas(e)) {
 			found = []correlator.Evidence{{
 				Weight: correlator.Telling, Directness: correlator.Caller, Onset: t.From, Records: append([]*correlator.Event{e}, t.Cites...),
 				Summary: "the agent of " + t.Node + " lives and asks for no work" + quote(e),

@@ -12,7 +12,7 @@ import (
 )
 
 // failed are the words by which a line of any severity tells of a failure.
-var failed = []string{"error", "fail", "exception", "fatal", "unable to", "could not", "cannot"}
+var failed = []string{"error", "fail", "exception", "fatal", "unable to", "could not", "cannot", "can't be"}
 
 // named is the signature that a record's words name, nil where they name none or one that says little.
 func named(e *correlator.Event) *signature {
@@ -91,10 +91,11 @@ const (
 	themeUnconnected
 	themeRemoved
 	themeActed
+	themeLaunch
 	themeRead // words of other lines that are looked at; signatures name them
 )
 
-var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRefusedAs: refusedAs, themeAwaited: awaited, themeBudget: {"disruption budget"}, themeNeverCame: missing, themeReceived: takenUp, themeAged: aged, themeAbsent: absent, themeAloud: aloud, themeNoneCame: noneCameWords, themeLocked: locked, themeDenies: denialWords, themeThrown: thrownWords, themePrecondition: preconditions, themeSending: {brokeSending}, themeIdle: {"idle"}, themeFull: ofRoomWords, themeClosed: closedByNow, themeMissed: missesIt, themeUnconnected: unansweredConnect, themeRemoved: tookAway, themeActed: hadActed, themeRead: nil}
+var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRefusedAs: refusedAs, themeAwaited: awaited, themeBudget: {"disruption budget"}, themeNeverCame: missing, themeReceived: takenUp, themeAged: aged, themeAbsent: absent, themeAloud: aloud, themeNoneCame: noneCameWords, themeLocked: locked, themeDenies: denialWords, themeThrown: thrownWords, themePrecondition: preconditions, themeSending: {brokeSending}, themeIdle: {"idle"}, themeFull: ofRoomWords, themeClosed: closedByNow, themeMissed: missesIt, themeUnconnected: unansweredConnect, themeRemoved: tookAway, themeActed: hadActed, themeLaunch: launchWords, themeRead: nil}
 
 // on says whether a record names a theme.
 func on(e *correlator.Event, theme int) bool { return readingOf(e).themes&(1<<theme) != 0 }

@@ -160,6 +160,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "node.clock_refused":
 		ev = byItsClock(c, t, ev)
 	case "process.crash", "process.exit", "node_agent.crash":
+		if deniedBefore(told, ev.Records[0]) {
+			return nil // its machine did not let it run
+		}
 		ev = ofLessMemory(c, bornBroken(c, ofWhoIsCalledSo(c, ev)))
 	case "outbox.returned":
 		ev.Mechanism = s.Mechanism
@@ -243,6 +246,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 			return nil // it has no workers: they could not be started
 		}
 	case "provider.addresses":
+		if own, not := ofPort(c, t, ev); not {
+			return []correlator.Evidence{own}
+		}
 		if slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return notHeardOf(c, t, node) }) {
 			return nil // its own machine never asked there
 		}

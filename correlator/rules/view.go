@@ -8,6 +8,7 @@ import (
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/needles"
+	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -106,6 +107,19 @@ var notReached = needles.Of("provisioning", "starting", "creating", "pending", "
 // standsStill finds that a view tells that it has not moved since a time.
 var standsStill = regexp.MustCompile(`\b(?:unchanged|not (?:moved|updated|refreshed|changed)) since \d`)
 
+// asOf finds of when what a view shows is.
+var asOf = regexp.MustCompile(`\bas_?of[=: "]+(\d{4}-\d{2}-\d{2}t[0-9:.]+z)`)
+
+// asOfLongAgo says whether a view's line tells that what it shows is of minutes before.
+func asOfLongAgo(e *correlator.Event) bool {
+	m := asOf.FindStringSubmatch(e.Text)
+	if m == nil {
+		return false
+	}
+	at, err := record.ParseTime(strings.ToUpper(m[1]))
+	return err == nil && e.At-at >= outdated
+}
+
 // behindItsAPI needs two lines of a view on the allocation, minutes after it was active, that show it as not yet there, and the API's own line between them that it is.
 func behindItsAPI(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	state, since, ok := c.Lifecycle.State()
@@ -117,7 +131,7 @@ func behindItsAPI(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	for _, e := range c.Events {
 		switch {
 		case e.IsEvent() || e.At < since+outdated || e.At > t.At+outdated:
-		case showsAView(e) && standsStill.MatchString(e.Text):
+		case showsAView(e) && (standsStill.MatchString(e.Text) || asOfLongAgo(e)):
 			still = append(still, e)
 		case showsAView(e) && notReached.Any(e.Text):
 			shown = append(shown, e)

@@ -42,6 +42,9 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	if c.Profile.FirstFailure() {
 		return nil
 	}
+	if len(wordsOf(c, t).failures) > 0 {
+		return nil // the step's own records name a cause
+	}
 	var own []*correlator.Event
 	speakers := map[string]bool{}
 	times, last := 0, int64(0) // of all of them
@@ -137,6 +140,9 @@ func saidOften(c *correlator.Case, t *correlator.Trouble, key string, like *corr
 
 // passesOn says whether a line only tells of a request, and how it was answered or that its caller was not let in: a proxy's, or an authority's doing.
 func passesOn(e *correlator.Event) bool {
+	if e.HTTP.Proxied && e.HTTP.Upstream == "" && e.HTTP.Flags != "" {
+		return false // it answered by itself, and says why
+	}
 	return requestLine.MatchString(e.Text) && (e.Party() == semconv.LayerIngress || holds(e.Text, []string{" 401", " 403", "429 "}))
 }
 

@@ -77,10 +77,10 @@ func (d *Decoder) log(lr plog.LogRecord, stamped record.Attrs) *record.Record {
 		r.SpanID = id.String()
 	}
 	if r.Severity == 0 {
-		r.Severity = SeverityNumber(r.SeverityText)
+		r.Severity = record.SeverityNumber(r.SeverityText)
 	}
 	if r.Severity < int(plog.SeverityNumberError) && r.Name == "" {
-		if level := lineLevel(r.Body); level > 0 {
+		if level := record.LineLevel(r.Body); level > 0 {
 			r.Severity = max(r.Severity, level)
 		}
 	}
@@ -171,22 +171,3 @@ var kindNames = map[ptrace.SpanKind]string{
 }
 
 var statusNames = map[ptrace.StatusCode]string{ptrace.StatusCodeOk: "ok", ptrace.StatusCodeError: "error"}
-
-// SeverityNumber reads the usual names of severities, for where the number is missing; 0 is none of them.
-func SeverityNumber(name string) int {
-	switch strings.ToLower(name) {
-	case "trace":
-		return 1
-	case "debug":
-		return 5
-	case "info", "information", "notice":
-		return 9
-	case "warn", "warning":
-		return 13
-	case "error", "err":
-		return 17
-	case "fatal", "critical", "crit", "emerg", "alert", "panic":
-		return 21
-	}
-	return 0
-}

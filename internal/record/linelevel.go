@@ -1,13 +1,13 @@
-package otlp
+package record
 
 import "strings"
 
-// lineLevel is the severity that a program wrote into its own line, in the usual forms of logs, as an OTLP number; 0 where it wrote none in such a form. Whoever
+// LineLevel is the severity that a program wrote into its own line, in the usual forms of logs, as an OTLP number; 0 where it wrote none in such a form. Whoever
 // collects a file without parsing it states none, or INFO, for every line.
 //
 // The forms: PostgreSQL ("ERROR:  ", log_line_prefix before it), nginx ("2026/03/02 10:00:00 [error] "), klog ("E0302 10:00:00.000000 "), logfmt ("level=error")
 // and JSON ("\"level\":\"error\"").
-func lineLevel(body string) int {
+func LineLevel(body string) int {
 	head := body[:min(len(body), headBytes)]
 	switch {
 	case len(head) < 12:
@@ -29,7 +29,11 @@ func lineLevel(body string) int {
 		}
 	}
 	if _, after, found := strings.Cut(head, "level"); found {
-		after = strings.TrimLeft(after, "\"=: ")
+		after = strings.TrimPrefix(after, "\"")
+		if !strings.HasPrefix(after, "=") && !strings.HasPrefix(after, ":") {
+			return 0
+		}
+		after = strings.TrimLeft(after[1:], "\" ")
 		if end := strings.IndexFunc(after, func(r rune) bool { return r < 'A' || r > 'z' || r > 'Z' && r < 'a' }); end > 0 {
 			return SeverityNumber(after[:end])
 		}
@@ -47,4 +51,23 @@ func digits(s string) bool {
 		}
 	}
 	return true
+}
+
+// SeverityNumber reads the usual names of severities, for where the number is missing; 0 is none of them.
+func SeverityNumber(name string) int {
+	switch strings.ToLower(name) {
+	case "trace":
+		return 1
+	case "debug":
+		return 5
+	case "info", "information", "notice":
+		return 9
+	case "warn", "warning":
+		return 13
+	case "error", "err":
+		return 17
+	case "fatal", "critical", "crit", "emerg", "alert", "panic":
+		return 21
+	}
+	return 0
 }

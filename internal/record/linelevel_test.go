@@ -1,4 +1,4 @@
-package otlp
+package record
 
 import "testing"
 
@@ -17,10 +17,11 @@ func TestLineLevel(t *testing.T) {
 		`the water level=17 is fine`:                                                                        0,
 		`levels of service`:                                                                                 0,
 		`note: ERROR rates are low`:                                                                         0,
-		`E03`:                                                                                               0,
-		``:                                                                                                  0,
+		`dhcp-agent: log level WARNING, no lines since`:                                                     0,
+		`E03`: 0,
+		``:    0,
 	} {
-		if got := lineLevel(line); got != want {
+		if got := LineLevel(line); got != want {
 			t.Errorf("%q: %d, not %d", line, got, want)
 		}
 	}
