@@ -181,6 +181,21 @@ func TestBothSides(t *testing.T) {
 10:00:12 provisioner error allocation_id=a-1 | template not found, the name of awx.example has no address
 10:08:07 dnsmasq warn | dnsmasq[418]: Maximum number of concurrent DNS queries reached (max: 150)
 ` + failed, "network.resolver_full"},
+		// Who receives the answer does not take it for its size.
+		{"an answer that its receiver does not take", inUse + `
+10:00:20 cli error allocation_id=a-1 | list: rpc error: code = ResourceExhausted desc = grpc: received message larger than max (40608696 vs. 4194304)
+10:02:20 cli error allocation_id=a-1 | list: rpc error: code = ResourceExhausted desc = grpc: received message larger than max (40608696 vs. 4194304)
+10:04:20 cli error allocation_id=a-1 | list: rpc error: code = ResourceExhausted desc = grpc: received message larger than max (40608696 vs. 4194304)
+10:05:00 api heartbeat component=api
+`, "client.limit"},
+		// The directory serves others, and one of its callers goes on with what is closed.
+		{"a directory's connection that stays closed", inUse + `
+10:00:15 gateway error layer=api allocation_id=a-1 | Internal Error, LDAP Result Code 200 "Network Error": ldap: connection closed
+10:00:40 lldap info layer=api_auth | LDAP session: bind "uid=test" success
+10:04:15 gateway error layer=api allocation_id=a-1 | Internal Error, LDAP Result Code 200 "Network Error": ldap: connection closed
+10:08:15 gateway error layer=api allocation_id=a-1 | Internal Error, LDAP Result Code 200 "Network Error": ldap: connection closed
+10:08:16 cli error allocation_id=a-1 | list failed: internal error
+`, "api.closed_connection"},
 		// What the provider was given it could not take: who gave it is not told.
 		{"a job that was given what there is not", ordered + `
 10:00:02 provisioner provider_job.state allocation_id=a-1 provider=vcenter provider_job=vcenter/v/task/7 operation=provision to=Running

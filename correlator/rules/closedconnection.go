@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"strings"
+
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -17,7 +19,7 @@ func closedConnection() []correlator.Rule {
 }
 
 // closedByNow are those of a client library that was given a connection which is no more (Python's DB-API, Go's database/sql, JDBC, pgx, AMQP).
-var closedByNow = []string{"connection already closed", "connection is already closed", "connection is closed", closedItself, "sql: database is closed", "connection has been closed", "channel is closed", "session is closed"}
+var closedByNow = []string{"connection already closed", "connection is already closed", "connection is closed", closedItself, "sql: database is closed", "connection has been closed", "channel is closed", "session is closed", "ldap: connection closed"}
 
 // backWords are those of a server that takes connections again.
 var backWords = []string{"ready to accept connections", "ready for connections", "server startup complete", "started tcp listener", "accepting connections", "server is ready"}
@@ -38,9 +40,9 @@ func keepsClosed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 			continue
 		}
 		var back *correlator.Event
-		for _, layer := range []string{semconv.LayerDB, semconv.LayerOutbox} {
+		for _, layer := range []string{semconv.LayerDB, semconv.LayerOutbox, semconv.LayerAPIAuth} {
 			c.EachIn(layer, list[0].At-recently, t.At, func(e *correlator.Event) {
-				if !e.IsEvent() && (closeTo(t, e) || correlator.EveryReaderHas(e)) && holds(e.Text, backWords) {
+				if !e.IsEvent() && (closeTo(t, e) || correlator.EveryReaderHas(e)) && (holds(e.Text, backWords) || layer == semconv.LayerAPIAuth && back == nil && e.At > list[0].At && strings.Contains(list[0].Text, "ldap") && strings.Contains(e.Text, "success")) {
 					back = e
 				}
 			})
