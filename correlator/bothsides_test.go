@@ -150,6 +150,13 @@ func TestBothSides(t *testing.T) {
 10:09:00 read-model warn layer=projection | c-7 conditions: Connected=False reason=Disconnected, lastUpdateTime 2026-03-02T09:11:07Z
 10:29:00 provisioner warn allocation_id=a-1 | still waiting for cluster condition Connected=True
 ` + failed, "projection.old_view"},
+		// A process panics at INFO, each time that one call is made, and serves others.
+		{"a panic at the level of a greeting", ordered + `
+10:00:02 control-api info layer=api | http: panic serving 10.9.3.2:40822: assignment to entry in nil map goroutine 8812 [running]: internal/plan.(*Plan).Attach(0x0) plan.go:118
+10:00:02.2 provisioner error allocation_id=a-1 | activity AttachPlan attempt 1: 502 Bad Gateway
+10:01:02 control-api info layer=api | http: panic serving 10.9.3.2:40901: assignment to entry in nil map goroutine 8903 [running]: internal/plan.(*Plan).Attach(0x0) plan.go:118
+10:01:02.2 provisioner error allocation_id=a-1 | activity AttachPlan attempt 2: 502 Bad Gateway
+` + failed, "api.with_each_failure"},
 		// The proxy answers by itself, by its own mark, each time.
 		{"a proxy whose queue is full", ordered + `
 10:00:07 haproxy info http.response.status_code=503 proxy.flags=sQ-- | 10.9.3.7:51210 [02/Mar/2026:10:00:02.001] fe be/<NOSRV> 0/5001/-1/-1/5001 503 217 - - sQ-- 61/61/40/0/0 0/59 "POST /internal/v1/nodes/n-a7/tasks HTTP/1.1"

@@ -96,8 +96,8 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		if g.n < leastPaired || len(strings.Fields(first.Text)) < 3 || passesOn(first) {
 			continue
 		}
-		if s := stated(c, first); s.about != "" && !s.cause || hinted(first) != nil && !first.Failed() && !c.Own(first, t) {
-			return nil // who blames somebody else is none, and of a quiet line with known words a reader may have one of two
+		if s := stated(c, first); s.about != "" && !s.cause || hinted(first) != nil && !first.Failed() && !c.Own(first, t) && !on(first, themeAloud) {
+			return nil // who blames somebody else is none, and of a quiet line with known words a reader may have one of two, but for a panic's
 		}
 		if saidOften(c, t, key, first, times-len(own)+g.n+1, behind) {
 			continue
