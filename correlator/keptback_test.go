@@ -104,6 +104,20 @@ func TestWhatKeepsBack(t *testing.T) {
 10:09:01 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=completed
 10:09:02 provisioner allocation.state allocation_id=a-1 from=provisioning to=active
 `, "none"},
+		// A health check is turned away all the time, long before anybody asked for anything, and all goes well.
+		{"what failed before, too", `
+09:45:00 postgres error allocation_id=a-1 | FATAL: no pg_hba.conf entry for host '172.18.0.4', user 'monitor', database 'postgres', SSL off
+09:50:00 postgres error allocation_id=a-1 | FATAL: no pg_hba.conf entry for host '172.18.0.4', user 'monitor', database 'postgres', SSL off
+09:55:00 postgres error allocation_id=a-1 | FATAL: no pg_hba.conf entry for host '172.18.0.4', user 'monitor', database 'postgres', SSL off
+` + dispatched + `
+10:01:00 postgres error allocation_id=a-1 | FATAL: no pg_hba.conf entry for host '172.18.0.4', user 'monitor', database 'postgres', SSL off
+10:03:00 postgres error allocation_id=a-1 | FATAL: no pg_hba.conf entry for host '172.18.0.4', user 'monitor', database 'postgres', SSL off
+10:05:00 postgres error allocation_id=a-1 | FATAL: no pg_hba.conf entry for host '172.18.0.4', user 'monitor', database 'postgres', SSL off
+10:09:00 api task.state task_id=tk-1 node_id=n-a7 to=succeeded claim_id=c-1 fence=1
+10:09:01 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=completed
+10:09:02 provisioner allocation.state allocation_id=a-1 from=provisioning to=active
+10:12:00 postgres error allocation_id=a-1 | FATAL: no pg_hba.conf entry for host '172.18.0.4', user 'monitor', database 'postgres', SSL off
+`, "none"},
 		// The provider took the order and was to call back; of the call nobody tells.
 		{"a call back that nobody saw", ordered + `
 10:00:03 provisioner provider_job.state allocation_id=a-1 provider=fw provider_job=fw/fw-1/zone/z-551 operation=provision to=Running

@@ -47,6 +47,9 @@ func persistentTroubles(c *Case) []*Trouble {
 	for _, key := range keys {
 		failed := groups[key].failed
 		first, last := failed[0], failed[len(failed)-1]
+		if begun := c.Lifecycle.States; len(begun) > 0 && begun[0].To == semconv.Requested && first.At < begun[0].At-persistsFor {
+			continue // it failed like that before the allocation was asked for
+		}
 		state, _ := c.Lifecycle.stateAt(last.At)
 		times, lasts := persistsTimes, persistsFor
 		if !terminal(state) {
