@@ -52,7 +52,7 @@ func (e *Event) read(p *profile.Profile) {
 	e.Text = textOf(e.Record)
 	e.Severity = p.Severity(e.Service, e.Body, e.Severity)
 	if e.Severity < severityError && !e.IsEvent() && e.Signal == record.Log {
-		e.Severity = max(e.Severity, record.LineLevel(e.Body))
+		e.Severity = max(e.Severity, record.LineLevel(e.Body)) // as it is decoded, too: rows that were stored before that was, are read the same
 	}
 	e.translate()
 	e.HTTP = exchangeOf(e.Record)

@@ -25,7 +25,7 @@ var (
 	keptBehind = regexp.MustCompile(`\b(?:head=|taken by|held by|occupied by|busy with|belegt durch|belegt von|optaget af|opptatt av|upptagen av|varattu|occupé par|ocupado por|blocked (?:queue )?(?:for|by|behind)|behind|previous|in front)`)
 	// hasEnded are the words of something that is over.
 	hasEnded = regexp.MustCompile(`\b(?:succeeded|completed?|finished|ended|failed|lost|expired|no such process|gone|garbage collected|no longer|nicht mehr da|fertig|beendet|terminated|terminé|terminad[oa])\b`)
-	// longName of a task: a word with digits.
+	// namedThing finds what may be the name of a task or a run: a word with digits.
 	namedThing = regexp.MustCompile(`[a-z0-9][a-z0-9-]*\d[a-z0-9-]*`)
 )
 

@@ -170,8 +170,8 @@ func beatsAlone(c *correlator.Case, t *correlator.Trouble, q askedFor) []correla
 
 // askedByNode finds that an API counts who asked it for work: "tasks/wait by node: n-60=2 n-61=0".
 func askedByNode(text, node string) bool {
-	counts := regexp.MustCompile(`(?:^|[\s,;])` + regexp.QuoteMeta(strings.ToLower(node)) + `[=:]0(?:[\s,;]|$)`)
-	return (strings.Contains(text, "tasks/wait") || strings.Contains(text, "polls")) && counts.MatchString(text) && otherCounts.MatchString(text)
+	counted := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n,;", r) })
+	return (strings.Contains(text, "tasks/wait") || strings.Contains(text, "polls")) && slices.Contains(counted, strings.ToLower(node)+"=0") && otherCounts.MatchString(text)
 }
 
 // otherCounts finds that somebody else is counted more than once.
