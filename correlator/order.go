@@ -110,9 +110,13 @@ type parentLink struct{ parent, child *Event }
 // parentLinks finds the spans and lines whose parent is among the events.
 func parentLinks(sorted []*Event) (spans, lines []parentLink) {
 	n := 0
+	var in []*Event // spans, and what was written in one
 	for i, e := range sorted {
 		e.place = i
-		if e.Signal == record.Span && e.SpanID != "" {
+		if e.SpanID == "" && e.ParentID == "" {
+			continue
+		}
+		if in = append(in, e); e.Signal == record.Span && e.SpanID != "" {
 			n++
 		}
 	}
@@ -121,7 +125,7 @@ func parentLinks(sorted []*Event) (spans, lines []parentLink) {
 	}
 	// By the span's id alone, which hardly any other trace has too; those that do are looked up in full.
 	byID, others := make(map[string]*Event, n), map[[2]string]*Event{}
-	for _, e := range sorted {
+	for _, e := range in {
 		if e.Signal != record.Span || e.SpanID == "" {
 			continue
 		}
@@ -137,7 +141,7 @@ func parentLinks(sorted []*Event) (spans, lines []parentLink) {
 		}
 		return others[[2]string{trace, id}]
 	}
-	for _, e := range sorted {
+	for _, e := range in {
 		switch {
 		case e.Signal == record.Span && e.ParentID != "":
 			if p := of(e.TraceID, e.ParentID); p != nil && p != e {

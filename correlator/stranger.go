@@ -6,8 +6,13 @@ import "github.com/faultline-io/faultline/internal/profile"
 // states is the workflow engine, whatever it is called. events are one allocation's.
 func placeStrangers(events []*Event, p *profile.Profile) {
 	var layers map[string]string
+	asked := map[string]bool{} // services are few, and asking the catalogue costs more than all else here
 	for _, e := range events {
-		if e.Layer == "" || !e.IsEvent() || !isLifecycle(e.Name) || layers[e.Service] != "" || LayerOfName(p, e.Service) != "" {
+		if e.Layer == "" || !e.IsEvent() || asked[e.Service] || !isLifecycle(e.Name) {
+			continue
+		}
+		asked[e.Service] = true
+		if LayerOfName(p, e.Service) != "" {
 			continue
 		}
 		if layers == nil {

@@ -25,6 +25,7 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		return nil
 	}
 	failing := map[string][]*correlator.Event{}
+	repeats := map[string]bool{} // layers that say in words of their own that something failed further on
 	parents := map[string]bool{} // spans that failed because a span below them failed
 	failures := c.Failures(t)
 	for _, e := range failures {
@@ -33,6 +34,9 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		}
 	}
 	for _, e := range failures {
+		if e.HTTP.Status == 0 && e.Signal == record.Log && wrapper(e) {
+			repeats[e.Layer] = true
+		}
 		if e.Layer == "" || wrapper(e) || e.IsEvent() || named(e) != nil || e.SpanID != "" && parents[e.TraceID+"/"+e.SpanID] {
 			continue
 		}
@@ -56,6 +60,9 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	for layer, records := range failing {
 		if !c.Profile.Knows(layer) || !correlator.Onward(semconv.LayerClient, layer) || layer == semconv.LayerNodeAgent || layer == semconv.LayerNode {
 			return nil // it is not on the request's way; that a client saw a failure is the trouble, not its cause
+		}
+		if repeats[layer] && !slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.HTTP.Status == 0 && e.Signal == record.Log }) {
+			return nil // that it answered with a failure is all that its records add to that
 		}
 		if layer == semconv.LayerAPI && (muteAPI(c, t, records) || !slices.ContainsFunc(records, func(e *correlator.Event) bool { return e.HTTP.Status != 0 || !tellsOfWait.MatchString(e.Text) })) {
 			return nil

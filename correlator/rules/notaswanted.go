@@ -36,7 +36,7 @@ func wants(text string) (wanted, have string, ok bool) {
 	return "", "", false
 }
 
-// wantWords are what such a text has at least: asking for them costs less than matching.
+// wantWords are what such a text has at least.
 var wantWords = []string{"want", "desired"}
 
 // wished is one word of what somebody wants of something, and what it is.
@@ -51,7 +51,7 @@ func wishes(c *correlator.Case) []wished {
 	return c.Memo(key{}, func() any {
 		var out []wished
 		for _, e := range c.Events {
-			if e.IsEvent() || !holds(e.Text, wantWords) || e.Party() == semconv.LayerClient || !c.Profile.Knows(e.Party()) {
+			if e.IsEvent() || !on(e, themeWished) || e.Party() == semconv.LayerClient || !c.Profile.Knows(e.Party()) {
 				continue
 			}
 			if wanted, have, ok := wants(e.Text); ok {

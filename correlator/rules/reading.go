@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/identity"
+	"github.com/faultline-io/faultline/internal/needles"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -92,10 +94,11 @@ const (
 	themeRemoved
 	themeActed
 	themeLaunch
+	themeWished
 	themeRead // words of other lines that are looked at; signatures name them
 )
 
-var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRefusedAs: refusedAs, themeAwaited: awaited, themeBudget: {"disruption budget"}, themeNeverCame: missing, themeReceived: takenUp, themeAged: aged, themeAbsent: absent, themeAloud: aloud, themeNoneCame: noneCameWords, themeLocked: locked, themeDenies: denialWords, themeThrown: thrownWords, themePrecondition: preconditions, themeSending: {brokeSending}, themeIdle: {"idle"}, themeFull: ofRoomWords, themeClosed: closedByNow, themeMissed: missesIt, themeUnconnected: unansweredConnect, themeRemoved: tookAway, themeActed: hadActed, themeLaunch: launchWords, themeRead: nil}
+var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRefusedAs: refusedAs, themeAwaited: awaited, themeBudget: {"disruption budget"}, themeNeverCame: missing, themeReceived: takenUp, themeAged: aged, themeAbsent: absent, themeAloud: aloud, themeNoneCame: noneCameWords, themeLocked: locked, themeDenies: denialWords, themeThrown: thrownWords, themePrecondition: preconditions, themeSending: {brokeSending}, themeIdle: {"idle"}, themeFull: ofRoomWords, themeClosed: closedByNow, themeMissed: missesIt, themeUnconnected: unansweredConnect, themeRemoved: tookAway, themeActed: hadActed, themeLaunch: launchWords, themeWished: wantWords, themeRead: nil}
 
 // on says whether a record names a theme.
 func on(e *correlator.Event, theme int) bool { return readingOf(e).themes&(1<<theme) != 0 }
@@ -200,7 +203,19 @@ var libraries = map[string][]string{
 }
 
 // quotes says whether a record repeats what a server of a layer said, through the library by which it talks to it.
-func quotes(e *correlator.Event, layer string) bool { return holds(e.Text, libraries[layer]) }
+func quotes(e *correlator.Event, layer string) bool {
+	words := quotedBy()[layer]
+	return words != nil && words.Any(e.Text)
+}
+
+// quotedBy are the libraries' prefixes, to be found in one pass.
+var quotedBy = sync.OnceValue(func() map[string]*needles.Set {
+	out := map[string]*needles.Set{}
+	for layer, words := range libraries {
+		out[layer] = needles.Of(words...)
+	}
+	return out
+})
 
 // wrapper says whether a record only repeats that something failed further on.
 func wrapper(e *correlator.Event) bool {

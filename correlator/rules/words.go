@@ -197,6 +197,9 @@ func ofOtherMachines(c *correlator.Case) []*correlator.Event {
 	}).([]*correlator.Event)
 }
 
+// heardBack are the words by which a probe tells that something came back from where it asked: the way there carries.
+var heardBack = []string{"answered", "pong received", "replied", " 0% loss", "loss 0%"}
+
 // ofTheirNet hands management controllers that do not answer over to the network: of several machines, where that has a complaint of its own, for
 // what they have in common is the way to them; of one, where it complains of that controller's address.
 func ofTheirNet(c *correlator.Case, t *correlator.Trouble, s *signature, ev correlator.Evidence) correlator.Evidence {
@@ -213,7 +216,7 @@ func ofTheirNet(c *correlator.Case, t *correlator.Trouble, s *signature, ev corr
 		}
 	}
 	for _, e := range c.Beside(t, telling) {
-		if e.Party() != semconv.LayerNetwork || !e.Failed() {
+		if e.Party() != semconv.LayerNetwork || !e.Failed() || holds(e.Text, heardBack) {
 			continue
 		}
 		if slices.ContainsFunc(append(networkAddress.FindAllString(e.Text, -1), e.Attr(semconv.ServerAddress)), func(a string) bool { return addresses[a] }) {
