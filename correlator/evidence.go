@@ -50,6 +50,7 @@ type Evidence struct {
 	Certain    bool   // false lowers the confidence: another reading exists
 	Mended     bool   // it stands on who mended it alone, and says nothing of what it was
 	Disputed   string // the layer whose own word says the opposite, and that this layer's word accuses: nothing decides between the two
+	Unread     bool   // it stands on who speaks, whatever he says: it counts where nobody has read that
 	Beside     bool   // it stands on records that were said beside the trouble, under nobody's identifiers
 
 	stands []*Event // Records, without what the trouble cites; worked out by the judge

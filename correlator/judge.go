@@ -194,6 +194,7 @@ func (j *judgement) collect(t *Trouble, d *Deliberation) (found, all []Evidence)
 			found = append(found, ev)
 		}
 	}
+	found = readFirst(d, found)
 	all = slices.Clone(found)
 	found = j.ofItsTime(t, d, found)
 	slices.SortStableFunc(found, func(a, b Evidence) int {

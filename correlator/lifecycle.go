@@ -396,3 +396,11 @@ func (r *Run) at(t int64) *Change {
 	}
 	return nil
 }
+
+// StateAt is the state of a run at a time, "" before its first.
+func (r *Run) StateAt(t int64) string {
+	if change := r.at(t); change != nil {
+		return change.To
+	}
+	return ""
+}

@@ -62,3 +62,22 @@ func (s support) weigh(layer, claimed string) string {
 
 // higher is the next higher confidence.
 var higher = map[string]string{High: High, Medium: High, Low: Medium}
+
+// readFirst leaves out what stands on who speaks alone, where somebody has read what he says.
+func readFirst(d *Deliberation, found []Evidence) []Evidence {
+	unread := func(ev Evidence) bool {
+		return ev.Unread && slices.ContainsFunc(found, func(other Evidence) bool { return !other.Unread && other.Layer == ev.Layer })
+	}
+	if !slices.ContainsFunc(found, unread) {
+		return found
+	}
+	var out []Evidence
+	for i := range found {
+		if unread(found[i]) {
+			d.drop(&found[i], "another rule reads what this party says")
+			continue
+		}
+		out = append(out, found[i])
+	}
+	return out
+}

@@ -120,6 +120,7 @@ var groups = []struct {
 	{fullCount, "accepted and not carried out"},
 	{withEach, "answered with a failure by who says the same each time"},
 	{testimony, "not known: who speaks of trouble in itself"},
+	{quietRefusal, "sent, and turned down"},
 	{view, "answered, and not shown"},
 	{first, "answered with a failure by who was first"},
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -94,6 +95,7 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 			ev.Records = append(ev.Records, e)
 		}
 	}
+	ev.Records = append(ev.Records, quietRefusals(c, ev.Records)...)
 	byAPI := slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
 		return e.Layer == semconv.LayerAPI || e.Layer == semconv.LayerProvider && t.Kind != correlator.JobTrouble
 	})
@@ -115,6 +117,22 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	slices.SortStableFunc(ev.Records, correlator.CompareEvents)
 	ev.Summary = "the API refused what the caller asked, for its form" + quote(witness(ev.Records))
 	return []correlator.Evidence{ev}
+}
+
+// quietRefusals are the API's own plain lines, of whatever level, on the requests that callers tell were refused for their form: "422 PATCH /v1/…: … must be".
+func quietRefusals(c *correlator.Case, refused []*correlator.Event) (out []*correlator.Event) {
+	for _, r := range refused {
+		if r.Layer != semconv.LayerClient || r.HTTP.Status == 0 {
+			continue
+		}
+		status := strconv.Itoa(r.HTTP.Status)
+		for _, e := range c.Events {
+			if e.Layer == semconv.LayerAPI && !e.IsEvent() && !e.Failed() && e.At <= r.EndAt()+moment && e.At >= r.At-moment && requestLine.MatchString(e.Text) && slices.Contains(strings.Fields(e.Text), status) {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
 }
 
 func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {

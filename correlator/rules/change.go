@@ -22,6 +22,9 @@ func change() []correlator.Rule {
 			if found := brokenBy(c, t); len(found) > 0 {
 				return found
 			}
+			if found := missedByVersion(c, t); len(found) > 0 {
+				return found
+			}
 			if found := mendedIn(c, t); len(found) > 0 {
 				return found
 			}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -27,7 +28,9 @@ var (
 	noneFree = regexp.MustCompile(`\bno (?:\w+ ){0,2}(?:free|left|available)\b|\bnone (?:free|left)\b`)
 	// undone are the words of something that was not done for want of room, of room those without which a count is not looked at.
 	undone      = []string{"table full", "is full", "are full", "skipped", "no room", "no free", "limit reached", "exhausted", "not mapped", "not added", "not attached", "not created"}
-	ofRoomWords = slices.Concat(undone, []string{" free", " left", " available", " taken", " full"})
+	ofRoomWords = slices.Concat(undone, inUseWords, []string{" free", " left", " available", " full"})
+	// inUseWords are the words of what all of them are, where none is left.
+	inUseWords = []string{"handed out", "in use", "allocated", "assigned", "leased", "occupied", "booked", " taken", "checked out"}
 )
 
 // countFull is a word of a count that has come to its limit, by a party on the way.
@@ -62,6 +65,8 @@ func leftUndone(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 		case e.At < t.From-recently || e.At > t.At:
 		case e.Allocation == c.ID && holds(e.Text, undone):
 			return tableFull(t, f, correlator.Telling, e)
+		case e.Allocation == c.ID && holds(e.Text, inUseWords) && !strings.Contains(e.Text, "connection"): // those of a pool are held by what waits behind it
+			return tableFull(t, f, correlator.Generic, e)
 		case e.Allocation != "" || e.Node != "" || !closeTo(t, e) && !correlator.EveryReaderHas(e):
 		case noneFree.MatchString(e.Text) && failsBeside(c, t, e):
 			return tableFull(t, f, correlator.Generic, e)

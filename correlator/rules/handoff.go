@@ -294,6 +294,9 @@ func owedAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 	if h.To == semconv.LayerProvider && callsBack(c, t) && (seen == nil || !seenItself(c, h.To, h.At)) {
 		return nil // its call may have been lost on the way back
 	}
+	if h.To == semconv.LayerProvider && unobservable(c, t) {
+		return nil // whether it has the order at all nobody knows
+	}
 	ev := correlator.Evidence{
 		Rule: h.To + ".owed", Layer: h.To, Weight: correlator.Generic, Directness: correlator.Caller, Certain: h.State == correlator.HandoffAtWork,
 		Onset: h.At, Records: append([]*correlator.Event(nil), h.Proof...), Summary: h.What + " was accepted and not answered when " + t.What,

@@ -202,7 +202,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		}
 		ev = byWhoHadIt(c, t, droppedByPolicy(c, t, ev))
 	case "node.disk", "node.storage":
-		if ofRemoteStorage(c, ev.Records) || wentOn(c, ev.Records) {
+		if ofRemoteStorage(c, ev.Records) || wentOn(c, ev.Records) || givenNoImage(c, t, ev.Records) {
 			return nil
 		}
 	case "network.connect_timeout":

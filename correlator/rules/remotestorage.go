@@ -23,15 +23,28 @@ func ofRemoteStorage(c *correlator.Case, records []*correlator.Event) bool {
 	})
 }
 
+// ofGuestsDrive are QEMU's words for a guest's drive, whose room is its host's.
+const ofGuestsDrive = "i/o error in device 'drive-"
+
 // ofOwnStorage makes a full disk that one party tells of, and no machine, that party's own.
 func ofOwnStorage(ev correlator.Evidence) correlator.Evidence {
 	party := ev.Records[0].Party()
 	if party == "" || party == semconv.LayerNode || party == semconv.LayerNodeAgent || party == semconv.LayerClient || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
-		return e.Party() != party && !e.IsEvent() || e.Node != "" || strings.Contains(e.Text, "fatal: [")
+		return e.Party() != party && !e.IsEvent() || e.Node != "" && !strings.Contains(e.Text, ofGuestsDrive) || strings.Contains(e.Text, "fatal: [")
 	}) {
 		return ev
 	}
 	ev.Rule, ev.Layer, ev.Mechanism = party+".disk_full", party, "space"
 	ev.Summary = party + " has no room left" + quote(witness(ev.Records))
 	return ev
+}
+
+// givenNoImage says whether a machine that found no root to start from had not been given the image that it was to start, by its boot server's word before that.
+func givenNoImage(c *correlator.Case, t *correlator.Trouble, records []*correlator.Event) bool {
+	if slices.ContainsFunc(records, func(e *correlator.Event) bool { return !strings.Contains(e.Text, "unable to mount root") }) {
+		return false
+	}
+	return slices.ContainsFunc(c.Beside(t, telling), func(e *correlator.Event) bool {
+		return e.At <= records[0].At && e.Party() == semconv.LayerProvider && hinted(e) != nil && (hinted(e).ID == "provider.upload" || hinted(e).ID == "provider.boot_image")
+	})
 }

@@ -38,7 +38,7 @@ var givenUp = needles.Of(
 	"timed out waiting", "timeout waiting", "not yet propagated", "not polling", "propagation check failed", "waiting for", "not claimed", "no result", "retries exhausted", "max retries", "maximum retry", "gave up", "giving up", "aborting", "deadline of", "deadline exceeded",
 	"within the deadline", "in time", "did not become", "never ", "did not report", "not ready after", "has not", "no heartbeat", "lease expired", "took too long", "still ", "exceeded its", "retrying", "will retry",
 	"httpclient.timeout", "client.timeout", "timeoutexception", "timeouterror", "readtimeout", "requeuing", "reconciler error", "marking node failed", "is not available", "not available", "is not accessible", "no agent has connected", "placement failure", "ttl expired", "allocation stuck", "stuck in ", "not making progress", "no progress",
-	"not registered within", "waiting for node", "not called back", "did not call back", "moved to provision state", "marking node failed", "alarm ", "no workflow started",
+	"not registered within", "waiting for node", "not called back", "did not call back", "agent lost", "runner lost", "worker lost", "node lost", "marked as lost", "moved to provision state", "marking node failed", "alarm ", "no workflow started",
 )
 
 // ofItself are the words of a party for a failure inside it: exceptions, what it could not read, decode, load or begin, what it

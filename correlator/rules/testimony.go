@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -60,15 +61,16 @@ func ownWord(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if len(first.own) == 0 && len(first.by) < 2 && first.answers < keeps || first.score < enough || first.score < second+ahead {
 		return nil
 	}
-	if first.layer == semconv.LayerProvider && len(first.by) == 0 && !slices.ContainsFunc(first.own, func(s statement) bool { return servedItself(s.event) }) {
-		return nil // it works on machines, over networks and with images of others: what it tells of itself is as often theirs (docs/adr/0019)
+	unread := first.layer == semconv.LayerProvider && len(first.by) == 0 && !slices.ContainsFunc(first.own, func(s statement) bool { return servedItself(s.event) })
+	if unread && !saidTwice(c, t, first.own) {
+		return nil // it works on machines, over networks and with images of others: what it tells of itself once is as often theirs (docs/adr/0019)
 	}
 	if first.layer == semconv.LayerWorkflow && len(first.by) == 0 && !slices.ContainsFunc(first.own, func(s statement) bool { return !holds(s.event.Text, ofAnotherPart) }) {
 		return nil // it tells that something else did not answer, and in no words of a cause
 	}
 	ev := correlator.Evidence{
 		Rule: first.layer + ".own_word", Layer: first.layer, Mechanism: "error", Weight: correlator.Slight, Directness: correlator.Caller, Onset: first.onset,
-		Certain: first.score >= enoughSure && first.score >= second+farther,
+		Certain: first.score >= enoughSure && first.score >= second+farther, Unread: unread,
 	}
 	if len(first.by) == 0 && (first.layer == semconv.LayerWorkflow || first.layer == semconv.LayerProvider) {
 		ev.Certain = false // it works through others, and what it tells of itself is as often theirs (ADR 19)
@@ -105,6 +107,23 @@ var refusesCaller = regexp.MustCompile(`\b(?:refused|rejected|turned away|denied
 
 // answersFailing finds that somebody was answered, and with an error of the called (RFC 9110, 15.6).
 var answersFailing = regexp.MustCompile(`\b(?:http|status|code|error)\b[^0-9]{0,12}\b50[0-4]\b`)
+
+// saidTwice says whether a party told of its trouble under the step's own identifiers twice, half a minute or more apart.
+func saidTwice(c *correlator.Case, t *correlator.Trouble, own []statement) bool {
+	var first *correlator.Event
+	for _, s := range own {
+		if !c.Own(s.event, t) {
+			continue
+		}
+		if first == nil {
+			first = s.event
+		}
+		if s.event.At-first.At >= int64(30*time.Second) {
+			return true
+		}
+	}
+	return false
+}
 
 // keeps is how often a party answers with an error of its own until that is its word against itself.
 const keeps = 5

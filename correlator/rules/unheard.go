@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -35,4 +36,17 @@ func callsBack(c *correlator.Case, t *correlator.Trouble) bool {
 func seenItself(c *correlator.Case, layer string, since int64) (seen bool) {
 	c.EachIn(layer, since, c.Now, func(e *correlator.Event) { seen = seen || e.Layer == layer && e.Party() == layer })
 	return seen
+}
+
+// unobservable says whether a job is open whose provider took the call and cannot be asked (docs/domain.md §1.5: 200 means queued, and Unknown is all that is ever
+// told of it), and of which nothing is heard, whoever else of its kind is.
+func unobservable(c *correlator.Case, t *correlator.Trouble) bool {
+	i := slices.IndexFunc(c.Lifecycle.Jobs, func(j *correlator.Run) bool { return strings.EqualFold(j.StateAt(t.At), "unknown") })
+	if i < 0 {
+		return false
+	}
+	job, heard := c.Lifecycle.Jobs[i].Changes[0], false
+	name := job.Event.Attr(semconv.Provider)
+	c.EachIn(semconv.LayerProvider, job.At, c.Now, func(e *correlator.Event) { heard = heard || strings.Contains(e.Service, name) })
+	return !heard
 }

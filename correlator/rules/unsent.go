@@ -24,6 +24,12 @@ func unsent() []correlator.Rule {
 		NextCheck:  "that error in the user's program",
 		SafeAction: "start the user's program again and order again; the platform needs nothing",
 		Find:       programBrokeOff,
+	}, {
+		ID: "client.fails_itself", Layer: semconv.LayerClient, Mechanism: "crash",
+		Looks:      "a user's program that fails, each time, at a mistake in itself, and of whose request nobody on the platform tells, though the API is heard",
+		NextCheck:  "that mistake, in the version of the program that the user runs",
+		SafeAction: "use another version or another way to send the request; the platform needs nothing",
+		Find:       programFailsItself,
 	}}
 }
 
@@ -82,6 +88,41 @@ func programBrokeOff(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 		}
 	}
 	return nil
+}
+
+// mistakes are how runtimes name what only a program's own code can do wrong (Python, Java, JavaScript, Go, Ruby, Rust).
+var mistakes = []string{"keyerror", "attributeerror", "nameerror", "indexerror", "unboundlocalerror", "modulenotfounderror", "importerror", "nullpointerexception", "classcastexception", "nosuchmethoderror", "cannot read propert", "referenceerror", "is not a function", "index out of range", "nil pointer", "undefined method", "undefined local variable", "panicked at"}
+
+// heardOf is how long before and after a program's error a word on its request would stand.
+const heardOf = int64(10 * time.Second)
+
+// programFailsItself needs such an error of the user's program, no word of anybody else's on the allocation in the same moment, no answer that the program repeats,
+// and a sign of life of the API since.
+func programFailsItself(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if t.Kind != correlator.RequestTrouble {
+		return nil
+	}
+	var own []*correlator.Event
+	for _, e := range c.Failures(t) {
+		switch {
+		case e.Layer != semconv.LayerClient || e.IsEvent():
+		case e.HTTP.Status != 0 || e.Signal == record.Log && answeredWords.MatchString(e.Text):
+			return nil // it was answered
+		case e.Signal == record.Log && holds(e.Text, mistakes):
+			own = append(own, e)
+		}
+	}
+	if len(own) == 0 || c.AliveBetween(semconv.LayerAPI, own[0].At, c.Now) == nil {
+		return nil
+	}
+	for _, e := range c.Events {
+		if e.Layer != semconv.LayerClient && slices.ContainsFunc(own, func(o *correlator.Event) bool { return e.At >= o.At-heardOf && e.At <= o.At+heardOf }) {
+			return nil // it had got so far
+		}
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Itself, Onset: own[0].At, Records: own, Summary: "the user's program fails at a mistake in itself, and its request is not heard of" + quote(own[0]),
+	}}
 }
 
 // countsNone lists the API's own words on the allocation by which none of the awaited calls came.

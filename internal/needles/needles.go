@@ -16,7 +16,7 @@ type Word struct {
 // else that the judge does. A text is passed over in steps of two bytes, four bytes at a time (a window); a word is known by two windows of its own, one for
 // each parity of the place at which it begins.
 type Set struct {
-	windows [1 << 12]uint64 // a bit by hash of a window: most windows of a text are no word's
+	windows [1 << 13]uint64 // a bit by hash of a window: most windows of a text are no word's
 	buckets [][]needle      // by a part of that hash
 	tiny    []Word          // words that are too short to have a window
 }
@@ -95,7 +95,7 @@ func windowAt(text string, i int) uint32 {
 }
 
 // hashOf spreads windows over the bits (Knuth's multiplicative hash).
-func hashOf(window uint32) uint32 { return window * 2654435761 >> 14 }
+func hashOf(window uint32) uint32 { return window * 2654435761 >> 13 }
 
 // Of gives a set of words that belong to nobody.
 func Of(words ...string) *Set {

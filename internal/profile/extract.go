@@ -91,8 +91,9 @@ func (p *Profile) line(service, text string) line {
 	return line{service, text, p.prefilter.read(text)}
 }
 
-// prepare fills the prefilter, once all patterns and fields are known.
+// prepare fills the prefilter and the catalog's index, once all patterns, fields and rules are known.
 func (p *Profile) prepare() {
+	p.indexCatalog()
 	p.prefilter = prefilter{}
 	for _, patterns := range [][]pattern{p.patterns, p.ignore, p.except} {
 		for i := range patterns {

@@ -20,6 +20,8 @@ type Profile struct {
 	Owners      map[string]Owner // by layer
 
 	catalog     []catalogRule
+	byService   map[string][]int // places in the catalog of the rules that a service may match, in order
+	unnamed     []int            // the same for a service that no rule names whole
 	attributes  map[string]identity.Kind
 	patterns    []pattern
 	ignore      []pattern // lines that belong to no allocation, whatever they name
@@ -56,49 +58,18 @@ type Budgets struct {
 	Request   time.Duration            // a user's request failed → a retry of it succeeded
 }
 
-// catalogRule gives the layer of records that match all that it names.
-type catalogRule struct {
-	layer      string
-	services   []string
-	scope      string
-	attributes map[string]string
-}
-
 // Layer decides a record's layer: what the emitter states, if the profile knows that layer; else the
 // first rule of the catalog that matches; else "".
 func (p *Profile) Layer(service, scope string, attr func(string) string) string {
 	if stated := attr(semconv.Layer); stated != "" && slices.Contains(p.Layers, stated) {
 		return stated
 	}
-	for i := range p.catalog {
+	for _, i := range p.rulesOf(service) {
 		if p.catalog[i].matches(service, scope, attr) {
 			return p.catalog[i].layer
 		}
 	}
 	return ""
-}
-
-func (c *catalogRule) matches(service, scope string, attr func(string) string) bool {
-	if len(c.services) > 0 && !slices.ContainsFunc(c.services, func(s string) bool { return wildcard(s, service) }) {
-		return false
-	}
-	if c.scope != "" && !wildcard(c.scope, scope) {
-		return false
-	}
-	for k, v := range c.attributes {
-		if !wildcard(v, attr(k)) {
-			return false
-		}
-	}
-	return true
-}
-
-// wildcard compares text with a pattern that may end in *.
-func wildcard(pattern, text string) bool {
-	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
-		return strings.HasPrefix(text, prefix)
-	}
-	return pattern == text
 }
 
 // Knows says whether the profile has a layer of that name.
