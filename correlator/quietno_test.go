@@ -94,6 +94,10 @@ func TestQuietNo(t *testing.T) {
 		{"a lock of the cluster", ordered + `
 10:03:15 pvedaemon error layer=provider allocation_id=a-1 | end task UPID:pve-4:001A2C11:qmclone: clone failed: cfs-lock 'storage-nas-vm' error: got lock request timeout
 ` + failed, "provider.locked"},
+		// Hyper-V's host has no memory left for the guest.
+		{"a host without memory", ordered + `
+10:01:48 hyperv-vmms error layer=provider allocation_id=a-1 host.name=HV-07 | Event ID 3122: 'gs-14' could not initialize memory: There is not enough memory in the system to start the virtual machine. (0x8007000E)
+` + failed, "provider.capacity"},
 		// The API tells whom it lost, not what is wrong with itself.
 		{"an agent that was lost", dispatched + `
 10:20:30 api error allocation_id=a-1 | Exited with status -1 (agent lost)

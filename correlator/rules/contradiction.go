@@ -22,10 +22,8 @@ func denials(c *correlator.Case) []*denial {
 	type key struct{}
 	return c.Memo(key{}, func() any {
 		var out []*denial
-		for _, e := range c.Events {
+		for _, e := range ownOn(c, denying) {
 			switch { // what is cheap to ask first: most records end there
-			case e.IsEvent() || !on(e, themeDenies) && e.HTTP.Flags == "":
-				continue
 			case e.Layer == semconv.LayerIngress && e.HTTP.Status != 0 && (!strings.Contains(e.Text, "-- ") || !holds(e.Text, serverClosed)) && !flagged(e.HTTP, "UC"):
 				continue // an access line denies nothing
 			case e.Allocation == "" && e.Node == "" && !e.Failed() && !slices.ContainsFunc(thingKinds, func(kind identity.Kind) bool { return e.Own(kind) != "" }):

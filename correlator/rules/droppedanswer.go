@@ -31,8 +31,8 @@ func throwings(c *correlator.Case) []*correlator.Event {
 	type key struct{}
 	return c.Memo(key{}, func() any {
 		var out []*correlator.Event
-		for _, e := range c.Events {
-			if !e.IsEvent() && e.HTTP.Status == 0 && on(e, themeThrown) && thrownAway.MatchString(e.Text) {
+		for _, e := range ownOn(c, themeThrown) {
+			if e.HTTP.Status == 0 && thrownAway.MatchString(e.Text) {
 				out = append(out, e)
 			}
 		}

@@ -105,8 +105,8 @@ func tellsOfNothing(c *correlator.Case) []*correlator.Event {
 	type key struct{}
 	return c.Memo(key{}, func() any {
 		var out []*correlator.Event
-		for _, e := range c.Events {
-			if !e.IsEvent() && on(e, themeNeverCame) && neverCame.MatchString(e.Text) {
+		for _, e := range ownOn(c, themeNeverCame) {
+			if neverCame.MatchString(e.Text) {
 				out = append(out, e)
 			}
 		}

@@ -45,8 +45,11 @@ func fullCounts(c *correlator.Case) []countFull {
 	return c.Memo(key{}, func() any {
 		var out []countFull
 		c.Each(math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
+			if e.IsEvent() || !on(e, themeFull) {
+				return
+			}
 			party := e.Party()
-			if e.IsEvent() || party == "" || party == semconv.LayerClient || party == semconv.LayerWorkflow || !on(e, themeFull) || !c.Profile.Knows(party) {
+			if party == "" || party == semconv.LayerClient || party == semconv.LayerWorkflow || !c.Profile.Knows(party) {
 				return
 			}
 			if m := countOf.FindStringSubmatch(e.Text); m != nil && m[1] == m[2] {

@@ -37,8 +37,8 @@ func launches(c *correlator.Case) []noted {
 	type key struct{}
 	return c.Memo(key{}, func() any {
 		var out []noted
-		for _, e := range c.Events {
-			if e.IsEvent() || e.Party() != semconv.LayerWorkflow || !on(e, themeLaunch) {
+		for _, e := range ownOn(c, themeLaunch) {
+			if e.Party() != semconv.LayerWorkflow {
 				continue
 			}
 			if m := launchAnswered.FindStringSubmatch(e.Text); m != nil {

@@ -36,8 +36,8 @@ func waiters(c *correlator.Case) []*correlator.Event {
 	type key struct{}
 	return c.Memo(key{}, func() any {
 		var out []*correlator.Event
-		for _, e := range c.Events {
-			if !e.IsEvent() && on(e, themeLocked) && e.Allocation == c.ID && c.Profile.Knows(e.Party()) && holderNamed.MatchString(e.Text) && waitsFor.MatchString(e.Text) {
+		for _, e := range ownOn(c, themeLocked) {
+			if e.Allocation == c.ID && c.Profile.Knows(e.Party()) && holderNamed.MatchString(e.Text) && waitsFor.MatchString(e.Text) {
 				out = append(out, e)
 			}
 		}

@@ -50,8 +50,8 @@ func wishes(c *correlator.Case) []wished {
 	type key struct{}
 	return c.Memo(key{}, func() any {
 		var out []wished
-		for _, e := range c.Events {
-			if e.IsEvent() || !on(e, themeWished) || e.Party() == semconv.LayerClient || !c.Profile.Knows(e.Party()) {
+		for _, e := range ownOn(c, themeWished) {
+			if e.Party() == semconv.LayerClient || !c.Profile.Knows(e.Party()) {
 				continue
 			}
 			if wanted, have, ok := wants(e.Text); ok {

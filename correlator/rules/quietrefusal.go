@@ -59,8 +59,8 @@ func quietNos(c *correlator.Case) []*correlator.Event {
 	type key struct{}
 	return c.Memo(key{}, func() any {
 		var out []*correlator.Event
-		for _, e := range c.Events {
-			if !e.IsEvent() && e.Signal == record.Log && e.Severity < 17 && e.HTTP.Status == 0 && on(e, themeTurned) && !slices.Contains(asksOrPasses, e.Party()) {
+		for _, e := range ownOn(c, themeTurned) {
+			if e.Signal == record.Log && e.Severity < 17 && e.HTTP.Status == 0 && !slices.Contains(asksOrPasses, e.Party()) {
 				out = append(out, e)
 			}
 		}

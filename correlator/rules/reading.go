@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -110,16 +111,37 @@ var awayFromMachines = []string{semconv.LayerClient, semconv.LayerIngress, semco
 // onTheme lists, in order, the allocation's own plain records that name a theme of machines that boot.
 func onTheme(c *correlator.Case, theme int) []*correlator.Event {
 	type key struct{}
+	by := c.Memo(key{}, func() any { return make([][]*correlator.Event, len(themes)) }).([][]*correlator.Event)
+	if by[theme] == nil {
+		by[theme] = []*correlator.Event{}
+		for _, e := range ownOn(c, theme) {
+			if e.Text != "" && !slices.Contains(awayFromMachines, e.Layer) {
+				by[theme] = append(by[theme], e)
+			}
+		}
+	}
+	return by[theme]
+}
+
+// denying is, behind the themes, what denies something by its words or by a proxy's flags.
+var denying = len(themes)
+
+// ownOn lists, in their order, the allocation's own plain records that name a theme: one pass for all who ask.
+func ownOn(c *correlator.Case, theme int) []*correlator.Event {
+	type key struct{}
 	by := c.Memo(key{}, func() any {
-		by := make([][]*correlator.Event, len(themes))
+		by := make([][]*correlator.Event, len(themes)+1)
 		for _, e := range c.Events {
-			if e.IsEvent() || e.Text == "" || slices.Contains(awayFromMachines, e.Layer) || readingOf(e).themes == 0 {
+			if e.IsEvent() {
 				continue
 			}
-			for theme := range by {
-				if on(e, theme) {
-					by[theme] = append(by[theme], e)
-				}
+			named := readingOf(e).themes
+			if named&(1<<themeDenies) != 0 || e.HTTP.Flags != "" {
+				by[denying] = append(by[denying], e)
+			}
+			for ; named != 0; named &= named - 1 {
+				theme := bits.TrailingZeros32(named)
+				by[theme] = append(by[theme], e)
 			}
 		}
 		return by

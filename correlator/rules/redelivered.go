@@ -65,8 +65,8 @@ func receptions(c *correlator.Case) []reception {
 	type key struct{}
 	return c.Memo(key{}, func() any {
 		var out []reception
-		for _, e := range c.Events {
-			if e.IsEvent() || e.Layer != semconv.LayerWorkflow || !on(e, themeReceived) {
+		for _, e := range ownOn(c, themeReceived) {
+			if e.Layer != semconv.LayerWorkflow {
 				continue
 			}
 			if m := receivedWords.FindStringSubmatch(e.Text); m != nil {

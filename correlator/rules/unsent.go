@@ -130,8 +130,8 @@ func countsNone(c *correlator.Case) []*correlator.Event {
 	type key struct{}
 	return c.Memo(key{}, func() any {
 		var out []*correlator.Event
-		for _, e := range c.Events {
-			if e.Layer == semconv.LayerAPI && !e.IsEvent() && on(e, themeNoneCame) && noneCame.MatchString(e.Text) {
+		for _, e := range ownOn(c, themeNoneCame) {
+			if e.Layer == semconv.LayerAPI && noneCame.MatchString(e.Text) {
 				out = append(out, e)
 			}
 		}
