@@ -2,6 +2,7 @@ package correlator
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/faultline-io/faultline/internal/identity"
@@ -32,7 +33,8 @@ type Env struct {
 
 // Case is all that is known of one allocation when it is judged.
 type Case struct {
-	ID string
+	ID     string
+	Serial int64 // of this case alone: what was read of an event in another one may be read again
 	*Env
 	Events    []*Event // the allocation's own, in causal order
 	Lifecycle Lifecycle
@@ -63,9 +65,11 @@ type silence struct {
 	from, to int64
 }
 
+var serials atomic.Int64
+
 // NewCase puts an allocation's own events, in any order, into a case.
 func NewCase(id string, events []*Event, env *Env) *Case {
-	c := &Case{ID: id, Env: env}
+	c := &Case{ID: id, Serial: serials.Add(1), Env: env}
 	placeStrangers(events, env.Profile)
 	c.Events, c.parents = order(events)
 	c.Lifecycle = readLifecycle(c.Events, env.unattributed(indexKey{namedEvent, "", semconv.EventAudit}))

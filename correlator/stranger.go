@@ -26,6 +26,7 @@ func placeStrangers(events []*Event, p *profile.Profile) {
 	for _, e := range events {
 		if layer := layers[e.Service]; layer != "" && e.Layer == "" && e.party == "" {
 			e.Layer, e.party, e.inferred = layer, layer, true
+			e.memo = nil // what was read of it before was read of somebody else
 		}
 	}
 }

@@ -44,11 +44,14 @@ func (o *ordinaryLines) add(e *correlator.Event) {
 	}
 	minute := e.At - e.At%int64(time.Minute)
 	first, end := at(list, minute), at(list, minute+int64(time.Minute))
-	if end-first >= aMinute {
-		return
-	}
 	place, held := slices.BinarySearchFunc(list, e, correlator.CompareEvents)
-	if held {
+	switch {
+	case held:
+		return
+	case end-first < aMinute:
+	case place < end: // the first two of a minute are kept, in whatever order they come
+		list = slices.Delete(list, end-1, end)
+	default:
 		return
 	}
 	list = slices.Insert(list, place, e)

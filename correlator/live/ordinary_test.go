@@ -83,3 +83,23 @@ func TestOrdinaryLinesAroundATrouble(t *testing.T) {
 		t.Errorf("%d kinds are kept of which nothing was heard for hours", len(o.kinds))
 	}
 }
+
+// Of a minute the first two lines of a kind are kept, as a store gives them, whatever came first.
+func TestOrdinaryLinesOfAMinuteInAnyOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seconds := rapid.Permutation([]int{0, 7, 7, 20, 41, 59, 60, 61, 119}).Draw(t, "seconds")
+		var o ordinaryLines
+		for _, s := range seconds {
+			o.add(&correlator.Event{Record: &record.Record{Service: "ironic", Body: "said"}, At: int64(s) * int64(time.Second), Key: fmt.Sprint(s)})
+		}
+		var kept []int
+		for _, list := range o.kinds {
+			for _, e := range list {
+				kept = append(kept, int(e.At/int64(time.Second)))
+			}
+		}
+		if want := []int{0, 7, 60, 61}; !slices.Equal(kept, want) {
+			t.Fatalf("%v are kept of %v, want %v", kept, seconds, want)
+		}
+	})
+}

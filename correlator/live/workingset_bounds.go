@@ -90,7 +90,7 @@ func (w *WorkingSet) boundUnattributed() {
 		switch long, heard := w.now-complaintMargin-contextMargin, list[len(list)-1].Observed; {
 		case len(list) > lastWords && heard < long && newest(list) < long:
 			slices.SortFunc(list, correlator.CompareEvents)
-			last := list[len(list)-lastWords].At // it may be long before anybody asks when a machine was last heard of
+			last := lastWordsFrom(list) // it may be long before anybody asks when a machine was last heard of
 			list = slices.DeleteFunc(list, func(e *correlator.Event) bool {
 				return !e.TellsOfFailure() && e.At < last || e.Observed < w.now-changeMargin
 			})
@@ -114,8 +114,22 @@ func newest(list []*correlator.Event) (at int64) {
 	return at
 }
 
-// lastWords is how many lines are kept of a machine that is silent, whatever they say.
+// lastWords is how many lines are kept of a machine that is silent, whatever they say, signs of life not counted.
 const lastWords = 4
+
+// lastWordsFrom is when the last few lines of a list begin, which is in order of time.
+func lastWordsFrom(list []*correlator.Event) int64 {
+	words := 0
+	for _, e := range slices.Backward(list) {
+		if !e.Is(semconv.EventHeartbeat) {
+			words++
+		}
+		if words == lastWords {
+			return e.At
+		}
+	}
+	return list[0].At
+}
 
 // Drop lets go of an allocation.
 func (w *WorkingSet) Drop(allocation string) {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"hash/maphash"
 	"math"
 	"regexp"
 	"strings"
@@ -31,7 +32,11 @@ type programsHeard struct {
 	layers    map[string]string
 	strangers map[string]bool
 	called    map[string]*correlator.Event
+
+	fingerprint uint64 // of the strangers and their layers
 }
+
+var fingerprints = maphash.MakeSeed()
 
 // ownName finds the name that a program begins its lines with, in lower case: "hausmeister 5.1: task t-3 begun".
 var ownName = regexp.MustCompile(`^([a-z][\w.-]{3,})(?: v?\d[\w.-]*)?(?:\[\d+\])?: `)
@@ -39,7 +44,7 @@ var ownName = regexp.MustCompile(`^([a-z][\w.-]{3,})(?: v?\d[\w.-]*)?(?:\[\d+\])
 func heard(c *correlator.Case) *programsHeard {
 	type key struct{}
 	return c.Memo(key{}, func() any {
-		h := &programsHeard{map[string]string{}, map[string]string{}, map[string]bool{}, map[string]*correlator.Event{}}
+		h := &programsHeard{parties: map[string]string{}, layers: map[string]string{}, strangers: map[string]bool{}, called: map[string]*correlator.Event{}}
 		known := map[string]bool{} // services of which nothing more is to be learnt but the names that they begin lines with
 		c.Each(math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
 			h.nameOf(c, e)
@@ -57,6 +62,9 @@ func heard(c *correlator.Case) *programsHeard {
 			}
 			known[e.Service] = h.parties[e.Service] != "" && h.layers[e.Service] != ""
 		})
+		for name := range h.strangers {
+			h.fingerprint += maphash.String(fingerprints, name+" "+h.layers[name]) // in no order
+		}
 		return h
 	}).(*programsHeard)
 }

@@ -37,7 +37,21 @@ type reading struct {
 	refusal   bool
 	refused   bool // whether it was read that this is a refusal
 	callee    string
-	called    bool // whether the callee was read
+	called    bool   // whether the callee was read
+	in        int64  // the case in which these were read last
+	strangers uint64 // and the programs that were heard of there: see programsHeard
+}
+
+// within gives a reading for a case. What a record says of whom hangs on the names that are heard of in it, and live judging reads an event in many cases.
+func (r *reading) within(c *correlator.Case) *reading {
+	if r.in == c.Serial {
+		return r
+	}
+	if heard := heard(c).fingerprint; r.strangers != heard {
+		r.stated, r.called, r.strangers = false, false, heard
+	}
+	r.in = c.Serial
+	return r
 }
 
 // nothing is the reading of the many records that tell of no failure and name no cause, and nothingBut that of those among them that deny something.

@@ -116,7 +116,7 @@ func stated(c *correlator.Case, e *correlator.Event) statement {
 	if r.shared() {
 		return state(c, e)
 	}
-	if !r.stated {
+	if !r.within(c).stated {
 		r.statement, r.stated = state(c, e), true
 	}
 	return r.statement
@@ -228,7 +228,7 @@ func callee(c *correlator.Case, e *correlator.Event) string {
 	if r.shared() {
 		return readCallee(c, e)
 	}
-	if !r.called {
+	if !r.within(c).called {
 		r.callee, r.called = readCallee(c, e), true
 	}
 	return r.callee
