@@ -9,7 +9,7 @@ import (
 )
 
 // notThere are the words of a view that shows an allocation as one that has not come to what was asked for, or of which nothing is known.
-var notThere = needles.Of("provisioning", "starting", "creating", "pending", "not ready", "state=unknown", "status=unknown")
+var notThere = needles.Of("provisioning", "starting", "creating", "pending", "not ready", "degraded", "not converged", "notconverged", "state=unknown", "status=unknown")
 
 // shownOtherwise is the trouble of an allocation that is active, and that a view's own lines on it, again and again, show as not there, minutes after it was: nil where none
 // does, or where the last of them shows it.

@@ -72,7 +72,7 @@ func silentAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 			layerAlive = e
 		}
 	})
-	if agentDuring != nil || hostDuring == nil || agentBefore == nil && layerAlive == nil || brief(c, t, agentBefore) || boots(hostDuring) {
+	if agentDuring != nil || hostDuring == nil || agentBefore == nil && layerAlive == nil || brief(c, t, agentBefore) || boots(hostDuring) || lastCutOff(agentBefore) {
 		return nil
 	}
 	ev := correlator.Evidence{
@@ -88,6 +88,11 @@ func silentAgent(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 		ev.Certain = false
 	}
 	return []correlator.Evidence{silentSince(c, t, ev)}
+}
+
+// lastCutOff says whether the last that was heard of an agent is that the network did not carry its calls: who is cut off may well be silent.
+func lastCutOff(e *correlator.Event) bool {
+	return e != nil && e.Failed() && hinted(e) != nil && hinted(e).Layer == semconv.LayerNetwork
 }
 
 // boots says whether a machine's last word is its firmware's or its loader's: no agent can run there yet.

@@ -85,6 +85,7 @@ var groups = []struct {
 	{pathMTU, "not known: what was sent may not have arrived"},
 	{stalled, "sent, and accepted after it was given up"},
 	{oldView, "refused, by what was decided on an old view"},
+	{olderVersion, "answered, by what was true before"},
 	{readBehind, "answered: it is not there, by a copy that is behind"},
 	{overslept, "sent, and given up long after the asker's own limit"},
 	{answer, "answered, and the answer lost or not awaited"},

@@ -80,7 +80,7 @@ var callersFault = []int{http.StatusBadRequest, http.StatusPreconditionFailed, h
 var callersStatus = []string{"400", "412", "415", "422", "428"}
 
 // badRequest finds those statuses as programs word them.
-var badRequest = regexp.MustCompile(`--> 400 |\bhttp[ :]+4(?:00|12|15|22|28)\b|\b400 bad[ _]request|unexpected response - 400|\bstatus"?(?: code)?[:= ]+4(?:00|12|15|22|28)\b|\b412[ :]+precondition|\b415[ :]+unsupported|\b422[ :]+unprocessable|\b428[ :]+precondition`)
+var badRequest = regexp.MustCompile(`--> 400 |\bhttp[ :]+4(?:00|12|15|22|28)\b|\b400 bad[ _]request|\b4(?:00|12|15|22|28) (?:post|put|patch|delete) /|unexpected response - 400|\bstatus"?(?: code)?[:= ]+4(?:00|12|15|22|28)\b|\b412[ :]+precondition|\b415[ :]+unsupported|\b422[ :]+unprocessable|\b428[ :]+precondition`)
 
 // malformed needs the API's own refusal of the form, more than once, and the same service's yes to somebody else.
 func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
@@ -109,7 +109,7 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		}
 	}
 	ailing := slices.ContainsFunc(c.Beside(t, telling), func(e *correlator.Event) bool { // it may call its own trouble the caller's
-		return e.Party() == semconv.LayerAPI && e.Failed() && e.HTTP.Status == 0 && (hinted(e) != nil || callee(c, e) != "")
+		return e.Party() == semconv.LayerAPI && e.Failed() && e.HTTP.Status == 0 && !badRequest.MatchString(e.Text) && (hinted(e) != nil || callee(c, e) != "")
 	})
 	if t.Kind != correlator.RequestTrouble && !byCaller || len(ev.Records) < 2 || !byAPI || ailing {
 		return nil
@@ -276,8 +276,8 @@ func isRefusal(e *correlator.Event) bool {
 	if e.HTTP.Status == 401 || e.HTTP.Status == 403 {
 		return true
 	}
-	if e.HTTP.Status != 0 && e.HTTP.Status < 400 {
-		return false
+	if e.HTTP.Status != 0 && e.HTTP.Status < 400 || strings.Contains(e.Text, " is invalid: ") && strings.Contains(e.Text, ": forbidden: ") {
+		return false // of a field that may not be set (Kubernetes' field errors), nobody is turned away
 	}
 	code := strings.ToLower(e.Attr(semconv.RPCGRPCStatus))
 	if code == "7" || code == "16" || code == "permission_denied" || code == "unauthenticated" {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,6 +73,9 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		}) {
 			return nil // it tells what it asked for in vain
 		}
+		if layer == semconv.LayerIngress && !slices.ContainsFunc(records, func(e *correlator.Event) bool { return !handsOn(e) }) {
+			return nil // a proxy's own failures are 502 to 504
+		}
 		if layer == semconv.LayerIngress && slices.ContainsFunc(records, func(e *correlator.Event) bool {
 			return e.HTTP.Upstream != "" || flagged(e.HTTP, "UF") || strings.Contains(e.Text, " uf ")
 		}) {
@@ -87,3 +91,13 @@ func deepest(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 
 // tellsOfWait finds that somebody tells how long an allocation has stood in a state: that is the trouble, and nobody's failure.
 var tellsOfWait = regexp.MustCompile(`\b(?:requested|reserved|provisioning|releasing|canceling|pending|queued|waiting|waits|stuck)\b.{0,24}\bfor \d+|\bafter \d+ ?(?:m|min|h)\b.{0,40}\bnot (?:begun|started|taken)\b|\bnot (?:begun|started|taken)$`)
+
+// handsOn says whether a proxy's record is of an answer that proxies do not make themselves: 500, or a gRPC status that is none of an unreachable server's (RFC 9110,
+// 15.6; gRPC's status codes: 4 deadline exceeded, 14 unavailable).
+func handsOn(e *correlator.Event) bool {
+	if e.HTTP.Status == http.StatusInternalServerError {
+		return true
+	}
+	code := strings.ToLower(e.Attr(semconv.RPCGRPCStatus))
+	return code != "" && code != "0" && code != "4" && code != "14" && code != "deadline_exceeded" && code != "unavailable"
+}

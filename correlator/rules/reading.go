@@ -111,10 +111,11 @@ const (
 	themeLaunch
 	themeWished
 	themeTurned
+	themeVersion
 	themeRead // words of other lines that are looked at; signatures name them
 )
 
-var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRefusedAs: refusedAs, themeAwaited: awaited, themeBudget: {"disruption budget"}, themeNeverCame: missing, themeReceived: takenUp, themeAged: aged, themeAbsent: absent, themeAloud: aloud, themeNoneCame: noneCameWords, themeLocked: locked, themeDenies: denialWords, themeThrown: thrownWords, themePrecondition: preconditions, themeSending: {brokeSending}, themeIdle: {"idle"}, themeFull: ofRoomWords, themeClosed: closedByNow, themeMissed: missesIt, themeUnconnected: unansweredConnect, themeRemoved: tookAway, themeActed: hadActed, themeLaunch: launchWords, themeWished: wantWords, themeTurned: wordsOfNo, themeRead: nil}
+var themes = [][]string{themeUnoffered: unoffered, themeNetbootOff: netbootOff, themeDialRefused: dialRefused, themeUnreachable: unreachable, themeAtOnce: overAtOnce, themeRefusedAs: refusedAs, themeAwaited: awaited, themeBudget: {"disruption budget"}, themeNeverCame: missing, themeReceived: takenUp, themeAged: aged, themeAbsent: absent, themeAloud: aloud, themeNoneCame: noneCameWords, themeLocked: locked, themeDenies: denialWords, themeThrown: thrownWords, themePrecondition: preconditions, themeSending: {brokeSending}, themeIdle: {"idle"}, themeFull: ofRoomWords, themeClosed: closedByNow, themeMissed: missesIt, themeUnconnected: unansweredConnect, themeRemoved: tookAway, themeActed: hadActed, themeLaunch: launchWords, themeWished: wantWords, themeTurned: wordsOfNo, themeVersion: versionWords, themeRead: nil}
 
 // on says whether a record names a theme.
 func on(e *correlator.Event, theme int) bool { return readingOf(e).themes&(1<<theme) != 0 }

@@ -143,8 +143,14 @@ func passesOn(e *correlator.Event) bool {
 	if e.HTTP.Proxied && e.HTTP.Upstream == "" && e.HTTP.Flags != "" {
 		return false // it answered by itself, and says why
 	}
+	if refusesForm.MatchString(e.Text) {
+		return true // what is wrong with what it was sent is its sender's matter
+	}
 	return requestLine.MatchString(e.Text) && (e.Party() == semconv.LayerIngress || holds(e.Text, []string{" 401", " 403", "429 "}))
 }
+
+// refusesForm finds that somebody answered that what he was sent is amiss: "resp=422", "status: 400" (RFC 9110, 15.5).
+var refusesForm = regexp.MustCompile(`\b(?:resp|status|code)(?:=|: ?)"?4(?:00|12|15|22|28)\b`)
 
 // requestLine finds the request in a line of a server's.
 var requestLine = regexp.MustCompile(`\b(?:get|head|post|put|patch|delete|connect|options) /`)
