@@ -47,6 +47,24 @@ func TestWhatIsHandedOn(t *testing.T) {
 10:06:32.1 cli error allocation_id=a-1 | Error: release a-1: unexpected status 400: invalid request body
 10:07:00 api info allocation_id=a-2 | 202 POST /v3/allocations/a-2/release
 `, "client.malformed"},
+		// Both sides tell that a field is not known, which stands in what was sent.
+		{"a field that is not known", inUse + `
+10:00:05 api warn allocation_id=a-1 | 400 bad_request: json: unknown field "nodePool" (removed in API v2) user_agent=platformctl/1.4.2
+10:00:05.1 cli error allocation_id=a-1 | platformctl 1.4.2: release failed: 400 unknown field "nodePool"; this client supports API v1 only
+10:05:05 api warn allocation_id=a-1 | 400 bad_request: json: unknown field "nodePool" (removed in API v2) user_agent=platformctl/1.4.2
+10:05:05.1 cli span 22ms error allocation_id=a-1 name="POST /v2/allocations/{id}/release" http.response.status_code=400
+10:10:05 api warn allocation_id=a-1 | 400 bad_request: json: unknown field "nodePool" (removed in API v2) user_agent=platformctl/1.4.2
+10:10:05.1 cli span 22ms error allocation_id=a-1 name="POST /v2/allocations/{id}/release" http.response.status_code=400
+10:15:05 api warn allocation_id=a-1 | 400 bad_request: json: unknown field "nodePool" (removed in API v2) user_agent=platformctl/1.4.2
+10:15:05.1 cli span 22ms error allocation_id=a-1 name="POST /v2/allocations/{id}/release" http.response.status_code=400
+`, "client.malformed"},
+		// A quota that a rollout brought where there was none.
+		{"a quota that was rolled out", `
+09:30:00 argocd deploy.change component=runners-quota from=none to=rev-3 config="requests.cpu=1"
+` + ordered + `
+10:00:06 runner-controller error layer=workflow allocation_id=a-1 | Failed to create a pod: pods "runner-8j" is forbidden: exceeded quota: systems-quota, requested: requests.cpu=900m, used: requests.cpu=900m, limited: requests.cpu=1
+10:10:06 runner-controller error layer=workflow allocation_id=a-1 | Failed to create a pod: pods "runner-8j" is forbidden: exceeded quota: systems-quota, requested: requests.cpu=900m, used: requests.cpu=900m, limited: requests.cpu=1
+` + failed, "deploy.quota"},
 		// A field that may not be set turns nobody away, and who says so is not at fault.
 		{"a field that may not be set", inUse + `
 10:00:27.5 keys-synchronizer error layer=workflow allocation_id=a-1 | failed adding finalizer: Cluster "6x" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted

@@ -265,7 +265,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		}
 		return ofRoom(c, t, ev)
 	case "provider.quota":
-		ev = ofOwnQuota(c, t, ev)
+		if ev = ofOwnQuota(c, t, ev); ev.Layer == semconv.LayerProvider {
+			ev = byRollout(c, ev, "quota", "quota")
+		}
 	case "db.pool":
 		ev = ofHolder(c, t, ownPool(c, t, heldByLock(c, ev)))
 	case "cert.unknown_ca", "cert.wrong_name":
@@ -323,7 +325,7 @@ var cloudCodes = []string{"insufficientinstancecapacity", "insufficienthostcapac
 
 // ofRequest says whether an API tells that it does not understand what it was sent.
 func ofRequest(e *correlator.Event) bool {
-	if e.Layer == semconv.LayerClient && (e.HTTP.Status == 400 || strings.Contains(e.Text, "bad request")) {
+	if e.Layer == semconv.LayerClient && (e.HTTP.Status == 400 || strings.Contains(e.Text, "bad request") || strings.Contains(e.Text, ": 400 ")) {
 		return true // so does its caller
 	}
 	return e.Layer == semconv.LayerAPI && (slices.Contains(callersFault, e.HTTP.Status) || strings.HasPrefix(e.Text, "400 ") || strings.Contains(e.Text, "validation failed"))

@@ -20,8 +20,8 @@ const rolledOut = 15 * time.Minute
 // rollout's).
 func byRollout(c *correlator.Case, ev correlator.Evidence, mechanism string, words ...string) correlator.Evidence {
 	before := rolledOut
-	if mechanism == "image" || mechanism == "user_data" {
-		before = changed // a machine boots its new image, and reads its new data, when its turn comes
+	if mechanism == "image" || mechanism == "user_data" || mechanism == "quota" {
+		before = changed // a machine boots its new image, and reads its new data, when its turn comes; a quota is met when something is asked for
 	}
 	var change *correlator.Event
 	c.EachEvent(semconv.EventDeploy, ev.Onset-int64(before), ev.Onset+int64(30*time.Second), func(e *correlator.Event) {
