@@ -42,6 +42,7 @@ type Event struct {
 	ends     bool   // see saysEnd
 	inferred bool   // of its layer: see placeStrangers
 	place    int    // in the order that is being made
+	kinds    uint32 // see kindsOf; 0 where that is not worked out
 	memo     any    // what the rules read out of the words, kept so that each record is read once
 }
 
@@ -68,7 +69,22 @@ func (e *Event) To() string { return e.Attr(semconv.To) }
 func (e *Event) Is(name string) bool { return e.IsEvent() && e.Name == name }
 
 // Own gives the identifier of a kind that the record carries by itself.
-func (e *Event) Own(k identity.Kind) string { return e.Keys.First(k) }
+func (e *Event) Own(k identity.Kind) string {
+	if e.kinds != 0 && e.kinds&(1<<k) == 0 {
+		return ""
+	}
+	return e.Keys.First(k)
+}
+
+// kindsOf is a bit for each kind of identifier among a record's keys, and one more: rules ask every record for many, most of which it has not, and the keys are
+// far away in memory.
+func kindsOf(keys identity.Keys) uint32 {
+	kinds := uint32(1) << 31
+	for i := range keys {
+		kinds |= 1 << keys[i].Kind
+	}
+	return kinds
+}
 
 // longestSpan is how long a span may last. What claims more has a broken end, and windows around it would reach beyond what a
 // number of nanoseconds can say (the year 2262).

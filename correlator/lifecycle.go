@@ -137,14 +137,14 @@ func readLifecycle(events, audits []*Event) Lifecycle {
 		if e.Node != "" && !slices.Contains(l.Nodes, e.Node) && (e.Own(identity.Task) != "" || e.Is(semconv.EventNodeAssigned)) {
 			l.Nodes = append(l.Nodes, e.Node)
 		}
+		if !e.IsEvent() {
+			continue
+		}
 		if l.Cancel == nil && asksForEnd(e) {
 			l.Cancel = e
 		}
 		if manualNodeAction(e) {
 			l.ManualActions = append(l.ManualActions, e)
-		}
-		if !e.IsEvent() {
-			continue
 		}
 		change := Change{From: e.Attr(semconv.From), To: e.To(), At: e.At, Event: e}
 		run := func(list *[]*Run, id, operation string) {

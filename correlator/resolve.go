@@ -33,6 +33,7 @@ func NewUnresolvedEvent(r *record.Record, key string, p *profile.Profile) *Event
 
 // Resolve works out whose the event is, its layer, its words and its place in time. now bounds what anybody can have seen.
 func (e *Event) Resolve(x *identity.Index, p *profile.Profile, now int64) {
+	e.kinds = kindsOf(e.Keys)
 	e.Resolution = x.Resolve(e.Keys, e.Time, e.Observed)
 	e.read(p)
 	e.At = e.placedAt(now)

@@ -109,7 +109,7 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		}
 	}
 	ailing := slices.ContainsFunc(c.Beside(t, telling), func(e *correlator.Event) bool { // it may call its own trouble the caller's
-		return e.Party() == semconv.LayerAPI && e.Failed() && e.HTTP.Status == 0 && !badRequest.MatchString(e.Text) && (hinted(e) != nil || callee(c, e) != "")
+		return e.Party() == semconv.LayerAPI && e.Failed() && e.HTTP.Status == 0 && (hinted(e) != nil || callee(c, e) != "") && !(holds(e.Text, callersStatus) && badRequest.MatchString(e.Text))
 	})
 	if t.Kind != correlator.RequestTrouble && !byCaller || len(ev.Records) < 2 || !byAPI || ailing {
 		return nil
@@ -127,7 +127,7 @@ func quietRefusals(c *correlator.Case, refused []*correlator.Event) (out []*corr
 		}
 		status := strconv.Itoa(r.HTTP.Status)
 		for _, e := range c.Events {
-			if e.Layer == semconv.LayerAPI && !e.IsEvent() && !e.Failed() && e.At <= r.EndAt()+moment && e.At >= r.At-moment && requestLine.MatchString(e.Text) && slices.Contains(strings.Fields(e.Text), status) {
+			if e.At <= r.EndAt()+moment && e.At >= r.At-moment && e.Layer == semconv.LayerAPI && !e.IsEvent() && !e.Failed() && requestLine.MatchString(e.Text) && slices.Contains(strings.Fields(e.Text), status) {
 				out = append(out, e)
 			}
 		}

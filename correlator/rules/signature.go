@@ -42,6 +42,7 @@ type signature struct {
 	NextCheck  string   `yaml:"next_check"`
 	SafeAction string   `yaml:"safe_action"`
 
+	place  int  // in the table
 	family bool // a word of a whole family of programs: what one program means by it is less certain
 }
 
@@ -74,6 +75,7 @@ var table = sync.OnceValue(func() (t struct {
 		}
 	}
 	for i, s := range t.signatures {
+		t.signatures[i].place = i
 		add(s.Any, i)
 		add(s.Reads, len(t.signatures)+themeRead)
 		add(s.Loud, len(t.signatures)+len(themes)+i)
@@ -165,6 +167,9 @@ var clientsOwn = []string{"limit", "clock", "request", "keepalive"}
 // of what was said beside it.
 func (s *signature) find(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	told := wordsOf(c, t)
+	if !told.named[s.place] {
+		return nil
+	}
 	var owners []string
 	for _, list := range [][]*correlator.Event{told.failures[s], told.quiet[s], told.beside[s]} {
 		for _, e := range list {

@@ -14,6 +14,7 @@ import (
 // words are the records around a trouble, by the cause that they name.
 type words struct {
 	failures, quiet, beside map[*signature][]*correlator.Event
+	named                   []bool          // which signatures any of them holds, by their places
 	answered                map[string]bool // services and parties that had to do with the step's own failures, the callers left out
 	holds                   map[string]bool // parties between which the order lay
 	statements              []statement     // see statements
@@ -67,7 +68,7 @@ func betweenOutboxAndWorkflow(c *correlator.Case, t *correlator.Trouble) bool {
 
 func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 	return t.Memo(func() any {
-		w := &words{failures: map[*signature][]*correlator.Event{}, quiet: map[*signature][]*correlator.Event{}, beside: map[*signature][]*correlator.Event{}, answered: map[string]bool{}, holds: map[string]bool{}}
+		w := &words{named: make([]bool, len(table().signatures)), failures: map[*signature][]*correlator.Event{}, quiet: map[*signature][]*correlator.Event{}, beside: map[*signature][]*correlator.Event{}, answered: map[string]bool{}, holds: map[string]bool{}}
 		failures, quiet := c.Failures(t), c.Quiet(t)
 		known := make(map[*correlator.Event]bool, len(failures)+len(quiet))
 		for _, e := range t.Cites {
@@ -86,7 +87,7 @@ func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 				w.answered["layer "+l] = true
 			}
 			if s := hinted(e); s != nil {
-				w.failures[s] = append(w.failures[s], e)
+				w.failures[s], w.named[s.place] = append(w.failures[s], e), true
 			}
 		}
 		for _, e := range quiet {
@@ -95,7 +96,7 @@ func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 				w.answered[e.Service] = true
 			}
 			if s := hinted(e); s != nil {
-				w.quiet[s] = append(w.quiet[s], e)
+				w.quiet[s], w.named[s.place] = append(w.quiet[s], e), true
 			}
 		}
 		for _, e := range c.Beside(t, telling) {
@@ -103,7 +104,7 @@ func wordsOf(c *correlator.Case, t *correlator.Trouble) *words {
 				continue
 			}
 			if s := hinted(e); !known[e] && s != nil && (s.Info || e.Failed() || c.Own(e, t) && holds(e.Text, failed)) {
-				w.beside[s] = append(w.beside[s], e)
+				w.beside[s], w.named[s.place] = append(w.beside[s], e), true
 			}
 		}
 		return w
