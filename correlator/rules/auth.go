@@ -109,7 +109,7 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		}
 	}
 	ailing := slices.ContainsFunc(c.Beside(t, telling), func(e *correlator.Event) bool { // it may call its own trouble the caller's
-		return e.Party() == semconv.LayerAPI && e.Failed() && e.HTTP.Status == 0 && (hinted(e) != nil || callee(c, e) != "") && !(holds(e.Text, callersStatus) && badRequest.MatchString(e.Text))
+		return e.Party() == semconv.LayerAPI && e.Failed() && e.HTTP.Status == 0 && (hinted(e) != nil || callee(c, e) != "") && (!holds(e.Text, callersStatus) || !badRequest.MatchString(e.Text))
 	})
 	if t.Kind != correlator.RequestTrouble && !byCaller || len(ev.Records) < 2 || !byAPI || ailing {
 		return nil
