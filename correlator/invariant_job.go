@@ -12,7 +12,7 @@ func deprovisionBeforeEnd(c *Case) []Finding {
 	for _, d := range c.jobsOf("deprovision") {
 		for _, p := range c.jobsOf("provision") {
 			started := d.Changes[0]
-			if p.silent() || p.Changes[0].At > started.At {
+			if p.Silent() || p.Changes[0].At > started.At {
 				continue
 			}
 			if last := p.at(started.At + skew); last != nil && !jobOver(last.To) {
@@ -28,7 +28,7 @@ func doubleLaunch(c *Case) []Finding {
 	for i, a := range c.Lifecycle.Jobs {
 		for _, b := range c.Lifecycle.Jobs[i+1 : min(len(c.Lifecycle.Jobs), i+1+maxPairs)] {
 			version := a.Changes[0].Event.Attr(semconv.ConfigVersion)
-			if a.ID == b.ID || a.Operation != b.Operation || version == "" || b.Changes[0].Event.Attr(semconv.ConfigVersion) != version || a.silent() {
+			if a.ID == b.ID || a.Operation != b.Operation || version == "" || b.Changes[0].Event.Attr(semconv.ConfigVersion) != version || a.Silent() {
 				continue
 			}
 			if last := a.at(b.Changes[0].At); last != nil && !jobOver(last.To) {
@@ -47,7 +47,7 @@ func cancelNotCarriedOut(c *Case) []Finding {
 	var out []Finding
 	for _, j := range c.jobsOf("provision", "") {
 		last := j.Last()
-		if j.silent() || j.Changes[0].At > end.At || last.At <= end.At+budget+skew {
+		if j.Silent() || j.Changes[0].At > end.At || last.At <= end.At+budget+skew {
 			continue
 		}
 		if before := j.at(end.At); before != nil && jobOver(before.To) {
@@ -84,7 +84,7 @@ func activeWithoutProof(c *Case) []Finding {
 			last := j.at(s.At + skew)
 			switch {
 			case last == nil:
-			case j.silent() || strings.EqualFold(last.To, "succeeded"):
+			case j.Silent() || strings.EqualFold(last.To, "succeeded"):
 				proven = true
 			default:
 				against = last.Event

@@ -191,7 +191,7 @@ func canceledLate(c *Case) (out []*Trouble) {
 	}
 	for _, j := range c.jobsOf("provision", "") {
 		before, last := j.at(end.At), j.Last()
-		if j.silent() || before == nil || jobOver(before.To) || !jobOver(last.To) || last.At-end.At <= muchLonger*budget {
+		if j.Silent() || before == nil || jobOver(before.To) || !jobOver(last.To) || last.At-end.At <= muchLonger*budget {
 			continue
 		}
 		out = append(out, &Trouble{
@@ -211,7 +211,7 @@ func begunLate(c *Case) (out []*Trouble) {
 	for _, j := range c.Lifecycle.Jobs {
 		first := j.Changes[0]
 		i := slices.IndexFunc(j.Changes, func(change Change) bool { return !waitsToBegin(change.To) })
-		if i <= 0 || j.silent() || !strings.EqualFold(j.Changes[i].To, "running") || j.Changes[i].At-first.At <= budget || c.canceledBefore(j.Changes[i].At) {
+		if i <= 0 || j.Silent() || !strings.EqualFold(j.Changes[i].To, "running") || j.Changes[i].At-first.At <= budget || c.canceledBefore(j.Changes[i].At) {
 			continue
 		}
 		began := j.Changes[i]

@@ -333,8 +333,8 @@ func (r *Run) events() []*Event {
 	return out
 }
 
-// silent says whether a run belongs to a provider that tells nobody how its jobs end (I14).
-func (r *Run) silent() bool {
+// Silent says whether a run belongs to a provider that tells nobody how its jobs end (I14).
+func (r *Run) Silent() bool {
 	return strings.HasPrefix(r.ID, "eda/") || slices.ContainsFunc(r.Changes, func(c Change) bool { return strings.EqualFold(c.To, "unknown") })
 }
 
@@ -346,12 +346,4 @@ func (r *Run) at(t int64) *Change {
 		}
 	}
 	return nil
-}
-
-// StateAt is the state of a run at a time, "" before its first.
-func (r *Run) StateAt(t int64) string {
-	if change := r.at(t); change != nil {
-		return change.To
-	}
-	return ""
 }

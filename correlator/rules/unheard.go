@@ -41,7 +41,7 @@ func seenItself(c *correlator.Case, layer string, since int64) (seen bool) {
 // unobservable says whether a job is open whose provider took the call and cannot be asked (docs/domain.md §1.5: 200 means queued, and Unknown is all that is ever
 // told of it), and of which nothing is heard, whoever else of its kind is.
 func unobservable(c *correlator.Case, t *correlator.Trouble) bool {
-	i := slices.IndexFunc(c.Lifecycle.Jobs, func(j *correlator.Run) bool { return strings.EqualFold(j.StateAt(t.At), "unknown") })
+	i := slices.IndexFunc(c.Lifecycle.Jobs, func(j *correlator.Run) bool { return j.Silent() && j.Changes[0].At <= t.At })
 	if i < 0 {
 		return false
 	}
