@@ -85,8 +85,8 @@ scenarios: ## the scoreboard: every story in every variant, beside four naive he
 openstack: ## real OpenStack runs with a known owner, where the data lies beside the project
 	$(GO) test -count=1 -v -run "TestOpenStack(Faults|Attribution)" ./correlator
 
-truth: ## stories by others and real incidents, as the rules judge them now; then the scenarios and real OpenStack runs
-	@$(GO) run ./cmd/faultline-lab truth correlator/testdata/scenarios truth/testdata/round-* $(wildcard ../shared/data/incidents)
+truth: ## stories by others and real incidents, as the rules judge them now and at first sight; then the scenarios and real OpenStack runs
+	@$(GO) run ./cmd/faultline-lab truth --first docs/truth.md correlator/testdata/scenarios truth/testdata/round-* $(wildcard ../shared/data/incidents)
 	@$(if $(wildcard ../shared/data/incidents),,echo "SKIPPED: the incidents are not beside the project")
 	@$(MAKE) --no-print-directory scenarios openstack wrappers
 

@@ -96,6 +96,9 @@ func (s Score) Row(w io.Writer, name string) {
 		return fmt.Sprintf("%d (%.0f %%)", s.Grades[g], 100*float64(s.Grades[g])/float64(max(1, s.Judged)))
 	}
 	kept := func(confidence string) string {
+		if s.Claims[confidence] == 0 {
+			return "–"
+		}
 		return fmt.Sprintf("%d of %d", s.Kept[confidence], s.Claims[confidence])
 	}
 	_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%d\t%s\t%d\t%s\t%s\t%s\n", name, s.Judged, share(Right), share(Wrong), s.Grades[Missed], share(Abstained),

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -18,16 +19,29 @@ import (
 // truthCommand judges stories whose owner is known.
 func truthCommand() *cobra.Command {
 	var all bool
+	var first string
 	c := &cobra.Command{
 		Use:   "truth FOLDER...",
 		Short: "Judge stories whose owner is known, and count right and wrong answers",
 		Long: `A folder holds scenario files (*.txtar), or OTLP/JSON files with an expected.json, or a build.py that makes such files of an
-incidents.jsonl (python3 runs it, into a folder of its own that is removed again).`,
-		Args: cobra.MinimumNArgs(1),
+incidents.jsonl (python3 runs it, into a folder of its own that is removed again). First results, which nobody can judge again, are added up from their page.`,
+		Example: `  faultline-lab truth --first docs/truth.md truth/testdata/round-*`,
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, folders []string) error {
-			return tellTruth(cmd.Context(), cmd.OutOrStdout(), folders, all)
+			var firsts []truth.First
+			if first != "" {
+				var err error
+				if firsts, err = readFirsts(first); err != nil {
+					return err
+				}
+			}
+			if err := tellTruth(cmd.Context(), cmd.OutOrStdout(), folders, all); err != nil || first == "" {
+				return err
+			}
+			return tellFirsts(cmd.OutOrStdout(), firsts)
 		},
 	}
+	c.Flags().StringVar(&first, "first", "", "a page of first results (docs/truth.md): add its rows up as well")
 	c.Flags().BoolVar(&all, "all", false, "print every answer, not only those that are not right")
 	return c
 }
@@ -57,6 +71,30 @@ func tellTruth(ctx context.Context, out io.Writer, folders []string, all bool) e
 	}
 	if len(folders) > 1 {
 		total.Row(table, "all")
+	}
+	return table.Flush()
+}
+
+func readFirsts(page string) ([]truth.First, error) {
+	file, err := os.Open(page) //nolint:gosec // whoever calls names the page
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	firsts, err := truth.ReadFirsts(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", page, err)
+	}
+	return firsts, nil
+}
+
+// tellFirsts adds up what was said at first sight.
+func tellFirsts(out io.Writer, firsts []truth.First) error {
+	_, _ = fmt.Fprintln(out)
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, strings.Replace(truth.Header, "corpus", "at first sight", 1))
+	for _, s := range truth.Sums(firsts) {
+		s.Score.Row(table, s.Name)
 	}
 	return table.Flush()
 }
