@@ -2,6 +2,7 @@ package correlator
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -54,9 +55,14 @@ func firstLine(text, substitute string) string {
 }
 
 // tellingPart is what of a text of several lines says what happened: a traceback's last line (Python), the last cause of an exception
-// (Java, .NET); of other texts all.
+// (Java, .NET); of a JSON object its message and its error; of other texts all.
 func tellingPart(text string) string {
 	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") {
+		if part := tellingFields(text); part != "" {
+			return part
+		}
+	}
 	if !strings.Contains(text, "\n") {
 		return text
 	}
@@ -67,6 +73,41 @@ func tellingPart(text string) string {
 		return text[strings.LastIndex(text, "\n")+1:]
 	}
 	return text
+}
+
+// messageFields and errorFields are where programs that write JSON put what they say and why (zap, logrus, slog, bunyan, pino, structlog, Serilog, ECS,
+// journald, a container's runtime).
+var (
+	messageFields = []string{"msg", "message", "MESSAGE", "@message", "@m", "RenderedMessage", "event", "log", "short_message", "textPayload"}
+	errorFields   = []string{"err", "error", "error.message", "exc", "exception", "reason", "cause", "detail"}
+)
+
+// tellingFields are the message of a JSON object and its error; "" where it has neither.
+func tellingFields(text string) string {
+	var fields map[string]any
+	if json.Unmarshal([]byte(text), &fields) != nil {
+		return ""
+	}
+	word := func(names []string) string {
+		for _, name := range names {
+			value := fields[name]
+			if inner, ok := value.(map[string]any); ok {
+				value = cmp.Or(inner["message"], inner["msg"])
+			}
+			if s, ok := value.(string); ok && strings.TrimSpace(s) != "" {
+				return tellingPart(s)
+			}
+		}
+		return ""
+	}
+	message, why := word(messageFields), word(errorFields)
+	switch {
+	case message == "" || strings.Contains(why, message):
+		return why
+	case strings.Contains(message, why):
+		return message
+	}
+	return message + ": " + why
 }
 
 func parenthesis(s string) string {

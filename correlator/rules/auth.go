@@ -119,15 +119,20 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	return []correlator.Evidence{ev}
 }
 
-// quietRefusals are the API's own plain lines, of whatever level, on the requests that callers tell were refused for their form: "422 PATCH /v1/…: … must be".
+// quietRefusals are the API's own plain lines, of whatever level, on the requests that callers tell were refused for their form: "422 PATCH /v1/…: … must be",
+// or with the status as a field.
 func quietRefusals(c *correlator.Case, refused []*correlator.Event) (out []*correlator.Event) {
 	for _, r := range refused {
-		if r.Layer != semconv.LayerClient || r.HTTP.Status == 0 {
+		if r.Layer != semconv.LayerClient {
 			continue
 		}
 		status := strconv.Itoa(r.HTTP.Status)
 		for _, e := range c.Events {
-			if e.At <= r.EndAt()+moment && e.At >= r.At-moment && e.Layer == semconv.LayerAPI && !e.IsEvent() && !e.Failed() && requestLine.MatchString(e.Text) && slices.Contains(strings.Fields(e.Text), status) {
+			if e.At > r.EndAt()+moment || e.At < r.At-moment || e.Layer != semconv.LayerAPI || e.IsEvent() || e.Failed() {
+				continue
+			}
+			line := r.HTTP.Status != 0 && requestLine.MatchString(e.Text) && slices.Contains(strings.Fields(e.Text), status)
+			if line || holds(e.Text, callersStatus) && badRequest.MatchString(e.Text) {
 				out = append(out, e)
 			}
 		}

@@ -43,7 +43,7 @@ func handoff() []correlator.Rule {
 		Find:       notTaken,
 	}, {
 		ID: "workflow.asks_no_more", Layer: semconv.LayerWorkflow, Mechanism: "stuck",
-		Looks:      "a provider's job that the platform asked after regularly, and no more, while it goes on asking after others",
+		Looks:      "a provider's job that the platform asked after regularly, and no more, though it lives, or of whose end it takes no notice",
 		NextCheck:  "what the workflow waits for since its last question",
 		SafeAction: "the provider needs nothing; let the workflow ask again",
 		Find:       stoppedAsking,
@@ -234,41 +234,6 @@ func pending(c *correlator.Case, layer string, e *correlator.Event) bool {
 	return e.TraceID != "" && c.Now-e.EndAt() < spanDelay && !spoke(c, layer, e)
 }
 
-// stoppedAsking needs at least three questions after the job, a silence of thrice their distance, and a sign of life of the
-// platform after it.
-func stoppedAsking(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-	if t.Kind != correlator.OverdueTrouble || t.Owes != semconv.LayerProvider {
-		return nil
-	}
-	var polls []*correlator.Event
-	for _, e := range c.Events {
-		if e.Is(semconv.EventProviderPoll) {
-			polls = append(polls, e)
-		}
-	}
-	if finished := ended(c, t); finished != nil && len(polls) > 0 { // who cannot be asked (EDA) tells its end in another way
-		if alive := c.AliveBetween(semconv.LayerWorkflow, finished.At+int64(time.Minute), c.Now); alive != nil {
-			return []correlator.Evidence{{
-				Weight: correlator.Telling, Directness: correlator.Caller, Onset: finished.At, Records: append([]*correlator.Event{finished, alive}, t.Cites...),
-				Summary: "the provider tells that it carried the order out, and the platform, which is alive, took no notice" + quote(finished),
-			}}
-		}
-	}
-	if len(polls) < 3 {
-		return nil
-	}
-	last := polls[len(polls)-1]
-	every := (last.At - polls[0].At) / int64(len(polls)-1)
-	alive := c.AliveBetween(semconv.LayerWorkflow, last.At+3*every, c.Now)
-	if alive == nil || c.Now-last.At < 5*every {
-		return nil
-	}
-	return []correlator.Evidence{{
-		Weight: correlator.Telling, Directness: correlator.Itself, Onset: last.At, Records: append([]*correlator.Event{last, alive}, t.Cites...),
-		Summary: "the platform asked after the job every " + time.Duration(every).Round(time.Second).String() + " until " + correlator.Time(last.At).Milli() + " and no more, and is alive",
-	}}
-}
-
 // owedAnswer is the default answer where the platform gave up: whoever holds the last open order.
 func owedAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	if !gaveUp(t) && !calledOff(t) {
@@ -278,7 +243,7 @@ func owedAnswer(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 	if h == nil || h.To == semconv.LayerWorkflow || h.At < t.From-moment || !c.Profile.Knows(h.To) {
 		return nil
 	}
-	if h.To == semconv.LayerProvider && slices.ContainsFunc(c.Lifecycle.Jobs, func(j *correlator.Run) bool { return toldEnd(c, j, t.At) }) {
+	if h.To == semconv.LayerProvider && slices.ContainsFunc(c.Lifecycle.Jobs, func(j *correlator.Run) bool { return toldEnd(c, j, t.At) != nil }) {
 		return nil // it had answered
 	}
 	if h.To == semconv.LayerNodeAgent && reported(c, h.At, t.At) {
@@ -325,10 +290,12 @@ func reported(c *correlator.Case, from, to int64) (took bool) {
 	return took
 }
 
-// toldEnd says whether the provider itself had told, before a time, that a job went well: nobody took notice.
-func toldEnd(c *correlator.Case, j *correlator.Run, at int64) (told bool) {
+// toldEnd is the provider's own word, before a time, that a job went well; nil where there is none.
+func toldEnd(c *correlator.Case, j *correlator.Run, at int64) (told *correlator.Event) {
 	c.EachIn(semconv.LayerProvider, j.Changes[0].At, at-1, func(e *correlator.Event) {
-		told = told || !e.IsEvent() && e.Own(identity.ProviderJob) == j.ID && holds(e.Text, []string{"successful", "succeeded", "finished ok", " done in ", "completed in "})
+		if told == nil && !e.IsEvent() && e.Own(identity.ProviderJob) == j.ID && holds(e.Text, []string{"successful", "succeeded", "finished ok", " done in ", "completed in "}) {
+			told = e
+		}
 	})
 	return told
 }
@@ -366,7 +333,7 @@ func impatient(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		}
 	}
 	for _, j := range c.Lifecycle.Jobs {
-		if !atWork(j, t.At) || toldEnd(c, j, t.At) {
+		if !atWork(j, t.At) || toldEnd(c, j, t.At) != nil {
 			continue
 		}
 		for _, change := range append(append([]correlator.Change(nil), j.Changes...), j.Late...) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -263,11 +264,18 @@ func wrapper(e *correlator.Event) bool {
 	return table().wrappers.Any(e.Text)
 }
 
-// quote gives the witness's own words, for a summary.
+// quote gives the witness's own words, for a summary: in quotes where they have none themselves, what cannot be printed escaped.
 func quote(e *correlator.Event) string {
 	words := e.Summary()
-	if words == "" {
+	switch {
+	case words == "":
 		return ""
+	case strings.Contains(words, `"`):
+		escaped := strconv.Quote(words)
+		return fmt.Sprintf(" (%s: %s)", e.Service, unquoted.Replace(escaped[1:len(escaped)-1]))
 	}
 	return fmt.Sprintf(" (%s: %q)", e.Service, words)
 }
+
+// unquoted takes back what strconv.Quote escapes though it can be printed.
+var unquoted = strings.NewReplacer(`\"`, `"`, `\\`, `\`)

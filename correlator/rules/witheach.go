@@ -120,8 +120,12 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	if s := hinted(first); s != nil && s.owner(c, first) != "" {
 		party = s.owner(c, first)
 	}
+	weight := correlator.Slight
+	if first.Party() == semconv.LayerAPIAuth && refusedByWord.Any(first.Text) && refusedByWord.Any(own[0].Text) {
+		weight = correlator.Telling // who decides and who was refused tell the same
+	}
 	return []correlator.Evidence{{
-		Rule: party + ".with_each_failure", Layer: party, Weight: correlator.Slight, Directness: correlator.Itself, Onset: first.At,
+		Rule: party + ".with_each_failure", Layer: party, Weight: weight, Directness: correlator.Itself, Onset: first.At,
 		Records: inOrder(append(slices.Clone(found.said[:min(len(found.said), ownWords)]), own[0])...),
 		Summary: "each time the call failed, the " + first.Party() + " said" + quote(first),
 	}}
@@ -150,7 +154,7 @@ func passesOn(e *correlator.Event) bool {
 }
 
 // refusesForm finds that somebody answered that what he was sent is amiss: "resp=422", "status: 400" (RFC 9110, 15.5).
-var refusesForm = regexp.MustCompile(`\b(?:resp|status|code)(?:=|: ?)"?4(?:00|12|15|22|28)\b`)
+var refusesForm = regexp.MustCompile(`\b(?:resp|status|code)"?(?:=|: ?)"?4(?:00|12|15|22|28)\b`)
 
 // requestLine finds the request in a line of a server's.
 var requestLine = regexp.MustCompile(`\b(?:get|head|post|put|patch|delete|connect|options) /`)
