@@ -86,7 +86,7 @@ openstack: ## real OpenStack runs with a known owner, where the data lies beside
 	$(GO) test -count=1 -v -run "TestOpenStack(Faults|Attribution)" ./correlator
 
 truth: ## stories by others and real incidents, as the rules judge them now and at first sight; then the scenarios and real OpenStack runs
-	@$(GO) run ./cmd/faultline-lab truth --first docs/truth.md correlator/testdata/scenarios truth/testdata/round-* $(wildcard ../shared/data/incidents)
+	@$(GO) run ./cmd/faultline-lab truth --first docs/truth.md correlator/testdata/scenarios truth/testdata/claims truth/testdata/round-* $(wildcard ../shared/data/incidents)
 	@$(if $(wildcard ../shared/data/incidents),,echo "SKIPPED: the incidents are not beside the project")
 	@$(MAKE) --no-print-directory scenarios openstack wrappers
 

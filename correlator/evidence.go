@@ -49,7 +49,7 @@ type Evidence struct {
 	SafeAction string
 	Certain    bool   // false lowers the confidence: another reading exists
 	Mended     bool   // it stands on who mended it alone, and says nothing of what it was
-	Disputed   string // the layer whose own word says the opposite, and that this layer's word accuses: nothing decides between the two
+	Disputed   string // the layer whose own word says the opposite, and that this layer's word accuses: nothing decides between the two; its own where that is another of it
 	Unread     bool   // it stands on who speaks, whatever he says: it counts where nobody has read that
 	Beside     bool   // it stands on records that were said beside the trouble, under nobody's identifiers
 

@@ -28,7 +28,11 @@ func (j *judgement) explanation() string {
 		for _, t := range j.open {
 			parts = append(parts, t.What)
 		}
-		return "something is wrong and the evidence does not reach its cause: " + strings.Join(dedupe(parts), "; ") + "."
+		text := "something is wrong and the evidence does not reach its cause: " + strings.Join(dedupe(parts), "; ") + "."
+		if pair := j.c.gap(j.open[0]); len(pair) == 2 {
+			text += " What became of it between " + pair[0] + " and " + pair[1] + " is not told."
+		}
+		return text
 	}
 	return j.healthy()
 }

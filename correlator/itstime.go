@@ -15,6 +15,9 @@ func (j *judgement) ofItsTime(t *Trouble, d *Deliberation, found []Evidence) []E
 		if ev.Layer == semconv.LayerCert && ev.Mechanism == "expired" && ev.Last >= t.From-besideTime {
 			return true // a certificate does not come back to life
 		}
+		if ev.Mechanism == "crash" && ev.Last >= t.From-besideTime && j.c.AliveBetween(ev.Layer, ev.Last+moment, t.From) == nil {
+			return true // who has ended is gone until he is heard of again
+		}
 		return ev.Last >= t.From-shortly(t, &ev) || slices.ContainsFunc(ev.Records, func(e *Event) bool {
 			return e.Allocation == "" && (j.c.saidAgain(e) > t.From || j.c.portLasts(e, t.From)) || (e.Layer == semconv.LayerNode || e.Layer == semconv.LayerDB) && j.c.Lasts(e, t.From) ||
 				j.c.failsStill(e, t)

@@ -96,7 +96,7 @@ func (j *judgement) explain(t *Trouble) {
 	}
 	// What else speaks for the same layer belongs to the proof: without it, nobody would blame that layer.
 	for _, other := range all {
-		if other.Layer == found[0].Layer && other.Onset <= t.At {
+		if other.Layer == found[0].Layer && other.Onset <= t.At && other.Disputed != other.Layer {
 			found[0].Records = union(found[0].Records, other.Records)
 		}
 	}
@@ -271,6 +271,9 @@ func (j *judgement) add(ev Evidence, t *Trouble, s support) {
 	party := t.Node
 	for i := range j.causes {
 		k := &j.causes[i]
+		if ev.Disputed == ev.Layer && k.ev.Records[0] != ev.Records[0] {
+			continue // two of one layer, between which nothing decides
+		}
 		if k.ev.Layer == ev.Layer && k.ev.Mechanism == ev.Mechanism && (k.party == party || (k.party == "" || party == "") && sharesLine(k.ev.Records, ev.Records)) {
 			k.ev.Records = append(k.ev.Records, ev.Records...) // put in order once, by conclude
 			k.ev.Against = append(k.ev.Against, ev.Against...)

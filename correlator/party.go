@@ -44,7 +44,7 @@ var subjectWords = regexp.MustCompile(
 		`|\bpod[= ]"?(?:[a-z0-9-]+/)?([a-z0-9][a-z0-9-]+)` +
 		`|cgroup out of memory: killed process \d+ \(([^)]+)\)` + // the kernel, of a container's own limit
 		`|oom-kill:constraint=constraint_memcg.*\btask=([^,]+)` +
-		`|\bserver ([a-z0-9_.-]+/[a-z0-9_.-]+) is (?:down|up|going)` + // HAProxy
+		`|\bserver ([a-z0-9_.-]+/[a-z0-9_.-]+) (?:is (?:down|up|going)|failed, reason: layer7 wrong)` + // HAProxy
 		`|\b(?:deployment|statefulset|daemonset|replicaset)[ /]"?([a-z0-9][a-z0-9-]+)`)
 
 // killedForMemory finds the process that a kernel killed since its machine had no memory left (oom_kill.c). On a machine of the platform's own, of which no node is
@@ -125,7 +125,7 @@ func subject(p *profile.Profile, e *Event) string {
 
 // watches says whether a text has a word of those that subjectWords looks for: asking costs less than matching.
 func watches(text string) bool {
-	return holdsAny(text, ".service", "container", "pod", "killed process", "oom-kill", " is down", "deployment", "statefulset", "daemonset")
+	return holdsAny(text, ".service", "container", "pod", "killed process", "oom-kill", " is down", "layer7 wrong", "deployment", "statefulset", "daemonset")
 }
 
 // LayerOfName gives the layer of a component that somebody names: a service, container, pod, unit or host. The profile's

@@ -138,7 +138,11 @@ func isUserCall(e *Event) bool {
 	return e.Layer == semconv.LayerClient && !e.IsEvent() && (tellsOfRequest(e) || e.Failed())
 }
 
+// callKey is a call by its method and path; by a span's name where that begins with the method and the path is not stated.
 func callKey(e *Event) string {
+	if e.HTTP.Path == "" && e.HTTP.Method != "" && strings.HasPrefix(e.Name, e.HTTP.Method+" /") {
+		return e.Name
+	}
 	if e.HTTP.Method != "" || e.HTTP.Path != "" {
 		return join(e.HTTP.Method, e.HTTP.Path)
 	}

@@ -12,19 +12,23 @@ func (j *judgement) suspect(t *Trouble) {
 	if j.c.Profile.FirstFailure() {
 		j.suspectPeers(t)
 	}
-	for _, layer := range suspects(t) {
-		if !j.c.Profile.Knows(layer) {
-			continue
-		}
+	for _, layer := range j.c.gap(t) {
 		alive := j.c.AliveBetween(layer, t.From, max(t.At, t.From))
 		if t.Node != "" && (layer == semconv.LayerNodeAgent || layer == semconv.LayerNode) {
 			alive = j.c.aliveOn(layer, t.Node, t.From, max(t.At, t.From))
 		}
-		if j.v.Outcome == Undetermined && !slices.ContainsFunc(j.v.Candidates, func(c Candidate) bool { return c.Layer == layer }) {
-			j.v.Candidates = append(j.v.Candidates, Candidate{layer, t.What})
+		why, lacks := t.What+"; it is heard of, and does not tell why", "its own word on why "+t.What
+		if alive == nil {
+			why, lacks = t.What+"; nothing is heard of it", "no telemetry "+clockRange(t.From, t.At)
 		}
-		if alive == nil && !slices.ContainsFunc(j.v.Missing, func(m Missing) bool { return m.Layer == layer }) {
-			j.v.Missing = append(j.v.Missing, Missing{layer, "no telemetry " + clockRange(t.From, t.At)})
+		if j.v.Outcome == Undetermined && !slices.ContainsFunc(j.v.Candidates, func(c Candidate) bool { return c.Layer == layer }) {
+			j.v.Candidates = append(j.v.Candidates, Candidate{layer, why})
+		}
+		if slices.ContainsFunc(j.v.Missing, func(m Missing) bool { return m.Layer == layer }) {
+			continue
+		}
+		j.v.Missing = append(j.v.Missing, Missing{layer, lacks})
+		if alive == nil {
 			j.c.silences = append(j.c.silences, silence{layer, t.From, max(t.At, t.From)})
 		}
 	}
@@ -53,30 +57,6 @@ func (j *judgement) suspectPeers(t *Trouble) {
 			j.v.Missing = append(j.v.Missing, Missing{e.Layer, "the history of " + id + ", which was left over and stands in the way"})
 		}
 	}
-}
-
-// suspects lists the layers that can have caused a kind of trouble, the one that owed the step first.
-func suspects(t *Trouble) []string {
-	var chain []string
-	switch t.Kind {
-	case TaskTrouble, OverdueTrouble:
-		chain = []string{semconv.LayerNodeAgent, semconv.LayerNode, semconv.LayerIngress}
-		if t.Attempt == nil {
-			chain = []string{semconv.LayerWorkflow, semconv.LayerOutbox, semconv.LayerProvider, semconv.LayerNodeAgent}
-		}
-	case JobTrouble:
-		chain = []string{semconv.LayerProvider}
-	case OutboxTrouble:
-		chain = []string{semconv.LayerOutbox, semconv.LayerDB}
-	case RequestTrouble:
-		chain = []string{semconv.LayerIngress, semconv.LayerAPIAuth, semconv.LayerAPI, semconv.LayerNetwork}
-	case WorkflowTrouble, StateTrouble, DriftTrouble:
-		chain = []string{semconv.LayerWorkflow, semconv.LayerProvider, semconv.LayerNodeAgent, semconv.LayerNode}
-	}
-	if t.Owes != "" && !slices.Contains(chain, t.Owes) {
-		chain = append([]string{t.Owes}, chain...)
-	}
-	return chain
 }
 
 // Leftover gives the identifier of what stands in the way of a step although it belongs to something earlier,

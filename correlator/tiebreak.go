@@ -60,7 +60,7 @@ func depth(layer string) int {
 
 // dispute says whether of two explanations each is one party's own word against the other party.
 func dispute(a, b *Evidence) bool {
-	return a.Disputed != "" && a.Disputed == b.Layer && b.Disputed == a.Layer
+	return a != b && a.Disputed != "" && a.Disputed == b.Layer && b.Disputed == a.Layer
 }
 
 // faceToFace puts, where the best explanation, or another of its layer that says as much, is one party's word against another, that other one's word next: what

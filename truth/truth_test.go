@@ -46,6 +46,28 @@ func TestRoundsStayRight(t *testing.T) {
 	}
 }
 
+// Stories that each hold one claim on how a verdict comes about (docs/truth.md) stay right, but for these.
+func TestClaims(t *testing.T) {
+	open := map[string]string{
+		"02c-controller-quiet": "who has gone quiet before a deadline owes nothing by the contract: its telemetry is missing",
+		"08g-node-drift-own":   "the view was two minutes old when it was decided on",
+		"10a-one-sided":        "a refused dial is answered with low confidence",
+	}
+	p, err := profile.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := truth.Open("testdata/claims")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range c.Judge(p) {
+		if why := open[a.Story]; (a.Grade == truth.Right) != (why == "") {
+			t.Errorf("%s is %s, where %q is known: %s", a.Story, a.Grade, why, a.Verdict.Explanation)
+		}
+	}
+}
+
 // What is right, and what misleads.
 func TestGrade(t *testing.T) {
 	f := func(want truth.Grade, x truth.Expected, outcome string, layers ...string) {

@@ -80,7 +80,10 @@ var callersFault = []int{http.StatusBadRequest, http.StatusPreconditionFailed, h
 var callersStatus = []string{"400", "412", "415", "422", "428"}
 
 // badRequest finds those statuses as programs word them.
-var badRequest = regexp.MustCompile(`--> 400 |\bhttp[ :]+4(?:00|12|15|22|28)\b|\b400 bad[ _]request|\b4(?:00|12|15|22|28) (?:post|put|patch|delete) /|unexpected response - 400|\bstatus"?(?: code)?[:= ]+4(?:00|12|15|22|28)\b|\b412[ :]+precondition|\b415[ :]+unsupported|\b422[ :]+unprocessable|\b428[ :]+precondition`)
+var badRequest = regexp.MustCompile(`--> 400 |\bhttp[ :]+4(?:00|12|15|22|28)\b|\b400 bad[ _]request|\b4(?:00|12|15|22|28) (?:post|put|patch|delete) /|unexpected response - 400|\bstatus"?(?: code)?[:= ]+4(?:00|12|15|22|28)\b|\b(?:answered|returned|replied|responded|said|got)(?: with)?:? 4(?:00|12|15|22|28)\b|\b412[ :]+precondition|\b415[ :]+unsupported|\b422[ :]+unprocessable|\b428[ :]+precondition`)
+
+// ofForm are the words of who cannot read what he was sent, or misses a part of it (Jackson, Go's encoding/json, Pydantic, JSON Schema, Spring, Express).
+var ofForm = needles.Of("parse error", "unknown field", "unrecognized field", "unexpected character", "unexpected token", "malformed", "invalid json", "invalid character", "expected application/", "unsupported media type", "unsupported content type", "schema validation", "required property", "field required", "missing required")
 
 // malformed needs the API's own refusal of the form, more than once, and the same service's yes to somebody else.
 func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
@@ -95,7 +98,7 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 			ev.Records = append(ev.Records, e)
 		}
 	}
-	ev.Records = append(ev.Records, quietRefusals(c, ev.Records)...)
+	ev.Records = append(ev.Records, quietRefusals(c, t, ev.Records)...)
 	byAPI := slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
 		return e.Layer == semconv.LayerAPI || e.Layer == semconv.LayerProvider && t.Kind != correlator.JobTrouble
 	})
@@ -120,8 +123,8 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 }
 
 // quietRefusals are the API's own plain lines, of whatever level, on the requests that callers tell were refused for their form: "422 PATCH /v1/…: … must be",
-// or with the status as a field.
-func quietRefusals(c *correlator.Case, refused []*correlator.Event) (out []*correlator.Event) {
+// or with the status as a field; and those that tell what is wrong with the request's form.
+func quietRefusals(c *correlator.Case, t *correlator.Trouble, refused []*correlator.Event) (out []*correlator.Event) {
 	for _, r := range refused {
 		if r.Layer != semconv.LayerClient {
 			continue
@@ -132,7 +135,7 @@ func quietRefusals(c *correlator.Case, refused []*correlator.Event) (out []*corr
 				continue
 			}
 			line := r.HTTP.Status != 0 && requestLine.MatchString(e.Text) && slices.Contains(strings.Fields(e.Text), status)
-			if line || holds(e.Text, callersStatus) && badRequest.MatchString(e.Text) {
+			if line || holds(e.Text, callersStatus) && badRequest.MatchString(e.Text) || c.Own(e, t) && ofForm.Any(e.Text) {
 				out = append(out, e)
 			}
 		}
@@ -159,8 +162,14 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 			ev.Mechanism = "credential"
 		}
 	}
-	if len(ev.Records) == 0 || unheard(t, ev.Records) || shownAndNotSeen(c, t, ev.Records) {
+	if len(ev.Records) == 0 || unheard(t, ev.Records) || shownAndNotSeen(c, t, ev.Records) || doneBefore(c, t, ev.Records) {
 		return nil
+	}
+	if full := ofLimit(ev.Records); full != nil {
+		return []correlator.Evidence{{
+			Rule: "provider.quota", Layer: semconv.LayerProvider, Mechanism: "quota", Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: ev.Records[0].At, Records: ev.Records,
+			Summary: "the provider refused the order for a limit of its own" + quote(full), NextCheck: "that limit, and what counts against it", SafeAction: "raise the limit or free what counts against it; the caller's rights need nothing",
+		}}
 	}
 	if proxy := ownProxyRefused(c, t, ev.Records); proxy != nil {
 		return []correlator.Evidence{{
@@ -191,6 +200,29 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		ev = byRollout(c, ev, "policy", "authconfig", "policy", "policies", "rbac", "subjects", "rego", "permission", "role")
 	}
 	return []correlator.Evidence{ev}
+}
+
+// limitMet finds that something would be more than a limit allows.
+var limitMet = regexp.MustCompile(`\b(?:limit|quota|maximum)\b.{0,60}\b(?:exceed(?:ed|s)?|reached|hit)\b|\bexceed(?:s|ed)?\b.{0,60}\b(?:limit|quota|maximum)\b`)
+
+// ofLimit is a provider's own refusal for a limit, whatever its status: who would be let in with less is not turned away for who he is.
+func ofLimit(refused []*correlator.Event) *correlator.Event {
+	for _, e := range refused {
+		if e.Layer == semconv.LayerProvider && holds(e.Text, []string{"limit", "quota", "maximum"}) && limitMet.MatchString(e.Text) {
+			return e
+		}
+	}
+	return nil
+}
+
+// doneBefore says whether a user is refused since what he asks for is there already, by his own program's word, and no authority speaks of it.
+func doneBefore(c *correlator.Case, t *correlator.Trouble, refused []*correlator.Event) bool {
+	if t.Kind != correlator.RequestTrouble || slices.ContainsFunc(refused, func(e *correlator.Event) bool { return e.Party() == semconv.LayerAPIAuth }) {
+		return false
+	}
+	return slices.ContainsFunc(c.Failures(t), func(e *correlator.Event) bool {
+		return e.Layer == semconv.LayerClient && !e.IsEvent() && holds(e.Text, []string{"already exists", "currently exists", "already been created"})
+	})
 }
 
 // decidedOn is the word of who decides on a refused request, by the request's identifier, which it may say in passing: a denial is no failure of his.

@@ -121,6 +121,12 @@ func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) 
 	if ev.Layer != semconv.LayerDB || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Party() == semconv.LayerDB }) {
 		return ev
 	}
+	if first := ev.Records[0]; first.Party() == semconv.LayerProvider && !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Service == first.Service && e.HTTP.Status < 500 }) {
+		ev.Rule, ev.Layer, ev.Mechanism, ev.Directness = "provider.pool", semconv.LayerProvider, "pool", correlator.Itself
+		ev.Summary = "the provider refused its callers, having no connection left for them" + quote(first)
+		ev.NextCheck, ev.SafeAction = "who holds the provider's connections or sessions", "close those that nobody uses; no database is meant"
+		return ev
+	}
 	var room *correlator.Event
 	full := false // it was so when somebody complained
 	c.Each(ev.Records[0].At-recently, t.At+recently, func(e *correlator.Event) {

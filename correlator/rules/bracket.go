@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -43,6 +44,9 @@ func bracketed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	return nil
 }
 
+// othersServed is how long after a rollout was undone somebody else may first be served: a run takes minutes.
+const othersServed = int64(30 * time.Minute)
+
 // ownComplaints are a step's own records that tell of a failure, but for its client's.
 func ownComplaints(c *correlator.Case, t *correlator.Trouble) (own []*correlator.Event) {
 	for _, e := range plainFailures(c, t) {
@@ -74,6 +78,16 @@ func wellAfter(c *correlator.Case, rollout, undone *correlator.Event, complaints
 	})
 	if outside {
 		return nil
+	}
+	if well == nil {
+		c.EachOther(undone.At+1, undone.At+othersServed, func(e *correlator.Event) { // somebody else's run, task or request
+			if well == nil && by[e.Service] && !e.TellsOfFailure() {
+				well = e
+			}
+		})
+		if well != nil {
+			c.Borrow(well)
+		}
 	}
 	return well
 }

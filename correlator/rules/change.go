@@ -122,6 +122,8 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		if first.At-found.At <= int64(rolledOut) && t.Cleared-undone.At <= int64(rolledOut) {
 			ev.Weight = correlator.Specific // it brackets the trouble
 		}
+	} else if both := eitherOf(c, ev, found, complaints, rollouts); both != nil {
+		return both
 	}
 	return []correlator.Evidence{ev}
 }
@@ -266,6 +268,10 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 			out = append(out, e)
 			continue
 		}
+		if c.Own(e, t) && e.Severity >= 17 && namesFile(c, rollout, e) {
+			out = append(out, e)
+			continue
+		}
 		if len(name) >= longName && strings.Contains(e.Text, name) && turnsAway.Any(e.Text) && e.Party() != layer {
 			out = append(out, e) // what was rolled out asks for more than it is given
 			continue
@@ -283,6 +289,10 @@ func complaintsOf(c *correlator.Case, t *correlator.Trouble, rollout *correlator
 		}
 		ofIt := strings.EqualFold(e.Attr(deployment), name) // its emitter may have another name
 		if !c.Own(e, t) && e.Party() != layer && !ofIt {
+			continue
+		}
+		if c.Own(e, t) && layer != "" && layer == wroteOf(c, e) && decodes.Any(e.Text) {
+			out = append(out, e) // what was rolled out writes what the other one cannot read
 			continue
 		}
 		image := layer == semconv.LayerNode && e.Party() == semconv.LayerNodeAgent // what a machine's image brings, too

@@ -62,11 +62,39 @@ func decidedOnOld(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		ev.Layer, ev.Records = layer, append(ev.Records, e)
 	})
 	if len(ev.Records) == 0 {
+		if found := shownLongAgo(c, t); found != nil {
+			return found
+		}
 		return waitsForOldCondition(c, t)
 	}
 	ev.Rule = ev.Layer + ".old_view"
 	ev.Summary = "it was decided on what was true long before" + quote(ev.Records[0])
 	return []correlator.Evidence{ev}
+}
+
+// shownLongAgo needs a view's own record of what it showed of the allocation, as of a time long before, and a complaint of the step's own, after it, that names
+// that view or what it shows.
+func shownLongAgo(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	var shown []*correlator.Event
+	c.EachEvent(semconv.EventProjection, t.From-moment, t.At, func(e *correlator.Event) {
+		if at, err := record.ParseTime(e.Attr(semconv.AsOf)); e.Allocation == c.ID && err == nil && e.At-at >= oldEnough {
+			shown = append(shown, e)
+		}
+	})
+	for _, e := range c.Failures(t) {
+		if len(shown) == 0 || e.IsEvent() || !c.Own(e, t) || e.Layer == semconv.LayerProjection || e.At < shown[0].At {
+			continue
+		}
+		view := shown[0].Attr(semconv.Projection)
+		if !strings.Contains(e.Text, strings.ToLower(shown[0].Service)) && (len(view) < shortestName || !strings.Contains(e.Text, strings.ToLower(view))) {
+			continue
+		}
+		return []correlator.Evidence{{
+			Rule: semconv.LayerProjection + ".old_view", Layer: semconv.LayerProjection, Weight: correlator.Specific, Directness: correlator.Itself, Onset: shown[0].At,
+			Records: inOrder(shown[0], e), Summary: "it was decided on what a view shows as of " + shown[0].Attr(semconv.AsOf) + quote(e),
+		}}
+	}
+	return nil
 }
 
 // ofRefusal says whether a record tells, moments beside a refusal of the step by the same program, of the very subject that was refused.

@@ -20,6 +20,11 @@ func wentOn(c *correlator.Case, warned []*correlator.Event) (on bool) {
 	}) {
 		return true // what it did was done
 	}
+	if last.Node != "" && slices.ContainsFunc(c.Lifecycle.Tasks, func(a *correlator.Attempt) bool {
+		return a.Node == last.Node && a.Over != nil && a.Over.To() == semconv.Failed && a.Over.At >= last.At && a.Over.At <= last.At+rightBefore
+	}) {
+		return false // it was not
+	}
 	if last.Node == "" || slices.ContainsFunc(warned, func(e *correlator.Event) bool { return e.Severity >= 17 || e.Node != last.Node }) {
 		return false
 	}

@@ -127,10 +127,21 @@ func handedOn(c *correlator.Case, t *correlator.Trouble) bool {
 			return false
 		}
 		switch s.party {
+		case semconv.LayerAPI, semconv.LayerIngress:
+			if waitsForOwner(s.event, t) {
+				return false // it waits for who owes the step, and says so
+			}
 		case semconv.LayerWorkflow, semconv.LayerClient:
 			return s.about != "" && s.about != semconv.LayerWorkflow
 		}
 		return !s.echo || c.Own(s.event, t)
+	})
+}
+
+// waitsForOwner says whether somebody tells that he waits for the program that began a step, by its name.
+func waitsForOwner(e *correlator.Event, t *correlator.Trouble) bool {
+	return strings.Contains(e.Text, "waiting for ") && slices.ContainsFunc(t.Cites, func(o *correlator.Event) bool {
+		return o.Layer == t.Owes && len(o.Service) >= shortestName && strings.Contains(e.Text, strings.ToLower(o.Service))
 	})
 }
 

@@ -93,7 +93,10 @@ func holds(text string, words []string) bool {
 var notStarted = []string{"imagepullbackoff", "errimagepull", "failed to pull image", "createcontainerconfigerror", "back-off pulling image", "manifest unknown"}
 
 // notReady are the words of a service that runs and serves nobody.
-var notReady = []string{"readiness", "not ready", "unready", "failed to start", "cannot start", "startup failed", "not serving"}
+var notReady = []string{"readiness", "not ready", "unready", "failed to start", "cannot start", "startup failed", "not serving", checkAnswered}
+
+// checkAnswered are HAProxy's words for a server that answered its check, with a failure.
+const checkAnswered = "layer7 wrong status, code: 5"
 
 // probesTimedOut are the words of probes that wait for an answer in vain (HAProxy's checks, kubelet's).
 var probesTimedOut = []string{"layer7 timeout", "l7tout", "probe failed: get", "health check timed out"}
@@ -170,10 +173,17 @@ func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evi
 				}
 				// Whoever says of itself why it is not ready owns that the proxy has nobody to ask.
 				watched := e.Layer != semconv.LayerAPI && e.Severity >= 13 && e.Party() == semconv.LayerAPI && e.At <= ev.Records[0].At+moment
-				if (e.Severity >= 17 && e.Layer == semconv.LayerAPI || watched) && e.At <= t.At && holds(e.Text, notReady) {
+				itself := e.Layer == semconv.LayerAPI && (e.Severity >= 17 || e.Severity >= 13 && e.Party() == e.Layer && hinted(e) == nil && callee(c, e) == "")
+				if (itself || watched) && e.At <= t.At && holds(e.Text, notReady) {
 					ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "api.not_ready", semconv.LayerAPI, "not_ready", correlator.Specific
 					ev.Records, ev.Onset = append([]*correlator.Event{e}, ev.Records...), e.At
 					ev.Summary = "the back end is not ready, by its own word" + quote(e)
+					if watched && strings.Contains(e.Text, checkAnswered) { // of what it answered so, itself or for whom it asked, its own words tell
+						ev.Weight, ev.Directness, ev.Certain = correlator.Generic, correlator.Caller, false
+					}
+					if watched {
+						ev.Summary = "the back end is not ready, by the word of who watches it" + quote(e)
+					}
 					ev.NextCheck, ev.SafeAction = "what it waits for, in its own log", "remove that; the route is as it should be"
 					break
 				}

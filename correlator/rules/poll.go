@@ -94,7 +94,7 @@ func asksForWork(e *correlator.Event) bool {
 // answered is how services and agents put a request that went well into words, answeredShort how they put one for work without its method.
 var (
 	answered      = regexp.MustCompile(`\b(?:get|post) (?:https?://[^/\s]+)?(/\S+)(?: http/[0-9.]+"?)?:? 2\d\d\b`)
-	answeredShort = regexp.MustCompile(`\b(tasks?/(?:wait|claim|next|poll))\b(?:[^:]{0,40}:|[^\n]{0,160};) (?:(?:answered )?2\d\d|nothing offered|nothing handed out)\b`)
+	answeredShort = regexp.MustCompile(`\b(tasks?/(?:wait|claim|next|poll))\b(?:[^:]{0,40}:|[^\n]{0,160};)? (?:(?:answered )?2\d\d|nothing offered|nothing handed out)\b`)
 )
 
 // answeredPath is the path of a request that a text tells went well, "" where it tells of none.

@@ -23,7 +23,7 @@ func victim(c *correlator.Case, e *correlator.Event) string {
 }
 
 // endedProgram finds the program that a kernel or systemd tells the end of (arch/x86/mm/fault.c, systemd's src/core/unit.c).
-var endedProgram = regexp.MustCompile(`(?m)^([a-z][\w.-]{3,})\[\d+\]: segfault|\b([a-z][\w.-]{3,})\.service: (?:main process exited|failed with|start request|scheduled restart)|failed to start ([a-z][\w.-]{3,})\.service`)
+var endedProgram = regexp.MustCompile(`(?m)^([a-z][\w.-]{3,})\[\d+\]: segfault|\b([a-z][\w.-]{3,})\.service: (?:main process exited|failed with|start request|scheduled restart|watchdog timeout|killing process)|failed to start ([a-z][\w.-]{3,})\.service`)
 
 // ofWhoIsCalledSo makes the end of a program that no catalogue knows, told of by its machine, that party's whose own lines begin with the program's name.
 func ofWhoIsCalledSo(c *correlator.Case, ev correlator.Evidence) correlator.Evidence {

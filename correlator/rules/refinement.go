@@ -191,6 +191,9 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 	case "ingress.limit":
 		ev = byOneCaller(c, t, ev)
 	case "network.timeout", "network.dial_timeout":
+		if own := ofItsReset(c, ev); own != nil {
+			return own
+		}
 		if unseen(c, t, ev.Records) || unheardCallee(c, t, ev.Records) || sentAndNotCome(c, t) || ofMachineAlone(c, t, ev.Records) || ofOneNode(c, t, ev.Records) || ofOneSide(c, t, ev.Records) || ofOwnMachine(c, ev.Records) || workedSince(c, t, ev.Records) || leftBehind(c, t, ev.Records) || tooBusy(c, told, ev.Records) || notOurs(c, t, ev.Records) {
 			return nil
 		}
@@ -263,7 +266,7 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if kept := keepsChoice(c, t, ev); kept != nil {
 			return kept
 		}
-		return ofRoom(c, t, ev)
+		return ofRoom(c, t, ofPlacement(c, t, ev))
 	case "provider.quota":
 		if ev = ofOwnQuota(c, t, ev); ev.Layer == semconv.LayerProvider {
 			ev = byRollout(c, ev, "quota", "quota")
@@ -297,31 +300,6 @@ func ofOneMachine(c *correlator.Case, e *correlator.Event) bool {
 
 // totalLoss finds that nothing of what was sent to one host came back: it may be as silent as its way is broken.
 var totalLoss = regexp.MustCompile(`\b100% (?:packet )?loss|\bloss[=: ]+100%`)
-
-// ofRoom weighs what is said of a want of room: of a task that nobody claimed who waits for it says it in vain, and a scheduler that ran out of
-// hosts to try says less than the host that failed.
-func ofRoom(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) []correlator.Evidence {
-	itself := slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Party() == semconv.LayerProvider })
-	if t.NeverTaken() && !itself || !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient }) {
-		return nil
-	}
-	if !itself && len(c.Lifecycle.Jobs) == 0 && !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return holds(e.Text, cloudCodes) }) {
-		ev.Weight, ev.Certain = correlator.Generic, false // nothing was ordered yet: whoever waits tells what he lacks
-	}
-	if slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return !strings.Contains(e.Text, "not enough hosts") }) {
-		return []correlator.Evidence{ev}
-	}
-	tried := func(e *correlator.Event) bool {
-		return e.Party() == semconv.LayerProvider && e.Failed() && !slices.Contains(ev.Records, e) && (holds(e.Text, triedOthers) || ofItself.Any(e.Text))
-	}
-	if slices.ContainsFunc(c.Beside(t, telling), tried) || slices.ContainsFunc(c.Failures(t), tried) {
-		return nil
-	}
-	return []correlator.Evidence{ev}
-}
-
-// cloudCodes are the codes by which a cloud itself answers that it has no machine (EC2, Compute Engine, Azure, OCI): whoever repeats one was told so.
-var cloudCodes = []string{"insufficientinstancecapacity", "insufficienthostcapacity", "insufficientcapacityexception", "insufficientservercapacity", "zone_resource_pool_exhausted", "overconstrainedallocationrequest", "out of host capacity"}
 
 // ofRequest says whether an API tells that it does not understand what it was sent.
 func ofRequest(e *correlator.Event) bool {

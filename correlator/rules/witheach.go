@@ -147,7 +147,7 @@ func passesOn(e *correlator.Event) bool {
 	if e.HTTP.Proxied && e.HTTP.Upstream == "" && e.HTTP.Flags != "" {
 		return false // it answered by itself, and says why
 	}
-	if refusesForm.MatchString(e.Text) {
+	if refusesForm.MatchString(e.Text) || e.Party() == semconv.LayerAPI && ofForm.Any(e.Text) {
 		return true // what is wrong with what it was sent is its sender's matter
 	}
 	return requestLine.MatchString(e.Text) && (e.Party() == semconv.LayerIngress || holds(e.Text, []string{" 401", " 403", "429 "}))
