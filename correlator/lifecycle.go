@@ -316,7 +316,7 @@ func saysEnd(e *Event) bool {
 	}
 	return (e.Layer == semconv.LayerClient || e.Attr(semconv.ActorType) == "user") && (holdsAny(e.Text, "interrupt received", "this will cancel", "--cancel", "keyboardinterrupt", "^c") ||
 		!e.Failed() && holdsAny(e.Text, "cancelling ", "canceling ") && !holdsAny(e.Text, "due to", "because", "timeout", "timed out", "deadline", "error")) ||
-		cancel && holdsAny(e.Text, "canceled by user", "cancelled by user", "canceled by the user", "cancelled by the user", "canceled on user request", "cancelled on user request")
+		cancel && holdsAny(e.Text, "canceled by user", "cancelled by user", "canceled by the user", "cancelled by the user", "canceled on user request", "cancelled on user request", "cancel requested by user", "cancellation requested by user", "cancel requested by the user", "actor_type=user action=cancel")
 }
 
 // terminal says whether an allocation in this state owes nothing any more.

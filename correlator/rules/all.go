@@ -84,6 +84,7 @@ var groups = []struct {
 	{handoff, "accepted, by the last hop that is proven to have it, and not answered"},
 	{pathMTU, "not known: what was sent may not have arrived"},
 	{stalled, "sent, and accepted after it was given up"},
+	{slowCallee, "at work, and given up by who waited"},
 	{pausedFor, "sent, and not accepted while the asked stood still"},
 	{oldView, "refused, by what was decided on an old view"},
 	{olderVersion, "answered, by what was true before"},

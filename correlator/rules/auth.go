@@ -85,11 +85,19 @@ var badRequest = regexp.MustCompile(`--> 400 |\bhttp[ :]+4(?:00|12|15|22|28)\b|\
 // ofForm are the words of who cannot read what he was sent, or misses a part of it (Jackson, Go's encoding/json, Pydantic, JSON Schema, Spring, Express).
 var ofForm = needles.Of("parse error", "unknown field", "unrecognized field", "unexpected character", "unexpected token", "malformed", "invalid json", "invalid character", "expected application/", "unsupported media type", "unsupported content type", "schema validation", "required property", "field required", "missing required")
 
+// unrendered are what is left in a path where nobody put a value for a variable (URI templates, shells, JavaScript, Go's and Jinja's templates), as it is sent.
+var unrendered = []string{"/%7b", "/%24%7b", "/undefined", "/[object%20object]", "/%3cno%20value%3e", "/none/"}
+
 // malformed needs the API's own refusal of the form, more than once, and the same service's yes to somebody else.
 func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller}
 	for _, e := range c.Failures(t) {
 		if slices.Contains(callersFault, e.HTTP.Status) || e.HTTP.Status == http.StatusConflict && holds(e.Text, ofOldRead) || e.Layer == semconv.LayerAPI && on(e, themePrecondition) || e.HTTP.Status == 0 && holds(e.Text, callersStatus) && badRequest.MatchString(e.Text) {
+			ev.Records = append(ev.Records, e)
+		}
+	}
+	for _, e := range c.Failures(t) {
+		if e.Layer == semconv.LayerClient && e.HTTP.Status == http.StatusNotFound && holds(strings.ToLower(e.Name+" "+e.HTTP.Path)+" "+e.Text, unrendered) {
 			ev.Records = append(ev.Records, e)
 		}
 	}
@@ -99,7 +107,7 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		}
 	}
 	ev.Records = append(ev.Records, quietRefusals(c, t, ev.Records)...)
-	byAPI := slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
+	byAPI := slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.HTTP.Status == http.StatusNotFound }) || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
 		return e.Layer == semconv.LayerAPI || e.Layer == semconv.LayerProvider && t.Kind != correlator.JobTrouble
 	})
 	byCaller := false // it is the user's own program that works for the step that failed

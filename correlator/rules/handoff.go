@@ -54,13 +54,16 @@ func handoff() []correlator.Rule {
 // from; idling those of one for which there
 // is nothing to take.
 var (
-	standingBy = []string{"standby", "waiting for leader", "waiting on leader", "not the leader", "held by session", "waiting for lock", "waiting to acquire", "attempting to acquire leader", "paused", "draining"}
+	standingBy = []string{"standby", "waiting for leader", "lease held by", "not the leader", "held by session", "waiting for lock", "waiting to acquire", "attempting to acquire leader", "paused", "draining"}
 	unattended = []string{"consumers=0", "0 consumers", "no consumers", "consumer count: 0", "no active consumers", "no active members", "no pollers", "0 pollers", "pollers=0", "\"pollers\":0"}
 	idling     = []string{"no messages", "consumer idle", "worker idle", "lag=0", "0 messages", "queue empty", "no deliveries"}
 )
 
 // notTaken blames who should have taken what was published: it is alive, and nothing of it came about.
 func notTaken(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if gaveUp(t) {
+		return stoodBy(c, t)
+	}
 	if t.Kind != correlator.OverdueTrouble || t.Owes != "" || len(c.Lifecycle.Workflows) > 0 || len(c.Lifecycle.Outbox) == 0 {
 		return nil
 	}
@@ -154,8 +157,11 @@ var (
 
 // takenByNobody says whether a text has one of unattended: "messages_ready=0 consumers=4" does not.
 func takenByNobody(text string) bool {
-	return holds(text, unattended) && holds(countOfOther.ReplaceAllString(text, "=# $1$2"), unattended)
+	return holds(text, unattended) && holds(countOfOther.ReplaceAllString(text, "=# $1$2"), unattended) || strings.Contains(text, "pollers") && noPollers.MatchString(text)
 }
+
+// noPollers finds that nobody asks for work, by a count after the word.
+var noPollers = regexp.MustCompile(`\bpollers[ :=]+0\b`)
 
 // countOfOther finds a count that stands before another's name.
 var countOfOther = regexp.MustCompile(`=\d+,? (consumers|pollers)([=:])`)

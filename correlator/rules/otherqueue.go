@@ -39,7 +39,7 @@ func waitsInOther(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		if e.IsEvent() || e.At > t.At || e.Failed() {
 			continue
 		}
-		if m := putInto.FindStringSubmatch(e.Text); m != nil && e.Layer != semconv.LayerNode && e.Layer != semconv.LayerNodeAgent {
+		if m := putInto.FindStringSubmatch(e.Text); m != nil && m[1]+m[2] != queue && e.Layer != semconv.LayerNode && e.Layer != semconv.LayerNodeAgent {
 			put, queue = e, m[1]+m[2]
 		}
 	}

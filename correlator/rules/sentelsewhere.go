@@ -58,12 +58,12 @@ func unknownToProxy(c *correlator.Case, t *correlator.Trouble) []correlator.Evid
 	}}
 }
 
-// answeredElsewhere needs the proxy's own records of both: of the step's calls, all unknown at one address (404, or 421: RFC 9110, 15.5), and of others' to the same part of the API, answered
+// answeredElsewhere needs the proxy's own records of both: of the step's calls, all unknown at one address (404, 405 or 421: RFC 9110, 15.5), and of others' to the same part of the API, answered
 // at another address, with none answered at the first one.
 func answeredElsewhere(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	var own []*correlator.Event
-	for _, e := range c.Failures(t) {
-		if e.Layer == semconv.LayerIngress && e.HTTP.Upstream != "" && (e.HTTP.Status == 404 || e.HTTP.Status == 421) && firstPart(e) != "" {
+	for _, e := range c.Events {
+		if e.At >= t.From-moment && e.At <= t.At+moment && e.Layer == semconv.LayerIngress && e.HTTP.Upstream != "" && (e.HTTP.Status == 404 || e.HTTP.Status == 405 || e.HTTP.Status == 421) && firstPart(e) != "" {
 			own = append(own, e)
 		}
 	}
@@ -82,6 +82,17 @@ func answeredElsewhere(c *correlator.Case, t *correlator.Trouble) []correlator.E
 			well = e
 		}
 	})
+	if well == nil { // others' own calls
+		c.EachOther(t.From-recently, t.At, func(e *correlator.Event) {
+			switch {
+			case e.Layer != semconv.LayerIngress || e.HTTP.Upstream == "" || e.HTTP.Status < 200 || e.HTTP.Status >= 400 || firstPart(e) != firstPart(own[0]):
+			case e.HTTP.Upstream == own[0].HTTP.Upstream:
+				served = true
+			default:
+				well = e
+			}
+		})
+	}
 	if served || well == nil {
 		return nil
 	}
@@ -96,7 +107,11 @@ func answeredElsewhere(c *correlator.Case, t *correlator.Trouble) []correlator.E
 
 // firstPart is the first part of the path that a proxy was asked for, "" where it does not tell.
 func firstPart(e *correlator.Event) string {
-	part, _, _ := strings.Cut(strings.TrimPrefix(e.HTTP.Path, "/"), "/")
+	path := e.HTTP.Path
+	if at := requestLine.FindStringIndex(e.Text); path == "" && at != nil {
+		path, _, _ = strings.Cut(e.Text[at[1]-1:], " ")
+	}
+	part, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return part
 }
 

@@ -1,0 +1,48 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/record"
+	"github.com/faultline-io/faultline/internal/semconv"
+)
+
+// slowCallee finds databases whose own span of a statement lasts until its caller's time is over.
+func slowCallee() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "db.slow_statement", Layer: semconv.LayerDB, Mechanism: "slow",
+		Looks:      "a request that failed for its time, and within it the database's own span of a statement that took nearly all of it",
+		NextCheck:  "what the database did meanwhile: its checkpoints, its disks, its locks",
+		SafeAction: "its callers need nothing; ask again once it is quick",
+		Find:       tookAllTheTime,
+	}}
+}
+
+// nearlyAll is the share of a request's time that one statement takes, and longStatement how long that is at least.
+const (
+	nearlyAll     = 0.9
+	longStatement = 5 * time.Second
+)
+
+// tookAllTheTime needs the step's own request, failed by whoever asks the database, and the span of the same trace by the database itself.
+func tookAllTheTime(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	var records []*correlator.Event
+	for _, e := range c.Failures(t) {
+		if e.Signal != record.Span || e.TraceID == "" || e.Layer == semconv.LayerDB || e.Layer == semconv.LayerClient || e.EndAt()-e.At < int64(longStatement) {
+			continue
+		}
+		for _, s := range spansByTrace(c)[e.TraceID] {
+			if s.Layer == semconv.LayerDB && s.Failed() && s.At >= e.At-moment && float64(s.EndAt()-s.At) >= nearlyAll*float64(e.EndAt()-e.At) {
+				records = append(records, s, e)
+			}
+		}
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Itself, Onset: records[0].At, Records: inOrder(records...),
+		Summary: "a statement took the database all of the request's time" + quote(records[0]),
+	}}
+}
