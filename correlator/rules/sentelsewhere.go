@@ -62,8 +62,8 @@ func unknownToProxy(c *correlator.Case, t *correlator.Trouble) []correlator.Evid
 // at another address, with none answered at the first one.
 func answeredElsewhere(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	var own []*correlator.Event
-	for _, e := range c.Events {
-		if e.At >= t.From-moment && e.At <= t.At+moment && e.Layer == semconv.LayerIngress && e.HTTP.Upstream != "" && (e.HTTP.Status == 404 || e.HTTP.Status == 405 || e.HTTP.Status == 421) && firstPart(e) != "" {
+	for _, e := range unknownAt(c) {
+		if e.At >= t.From-moment && e.At <= t.At+moment {
 			own = append(own, e)
 		}
 	}
@@ -103,6 +103,20 @@ func answeredElsewhere(c *correlator.Case, t *correlator.Trouble) []correlator.E
 		Weight: correlator.Telling, Directness: correlator.Itself, Onset: own[0].At, Records: records,
 		Summary: "the proxy sends the calls to " + own[0].HTTP.Upstream + ", and those of others to " + well.HTTP.Upstream + ", where they are answered" + quote(own[0]),
 	}}
+}
+
+// unknownAt lists the answers of a back end to the allocation's own calls by which it does not know them, or not by that method, as proxies tell them.
+func unknownAt(c *correlator.Case) []*correlator.Event {
+	type key struct{}
+	return c.Memo(key{}, func() any {
+		var out []*correlator.Event
+		for _, e := range c.Events {
+			if e.Layer == semconv.LayerIngress && e.HTTP.Upstream != "" && (e.HTTP.Status == 404 || e.HTTP.Status == 405 || e.HTTP.Status == 421) && firstPart(e) != "" {
+				out = append(out, e)
+			}
+		}
+		return out
+	}).([]*correlator.Event)
 }
 
 // firstPart is the first part of the path that a proxy was asked for, "" where it does not tell.

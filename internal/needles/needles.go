@@ -147,8 +147,13 @@ func (n *Set) In(text string, found func(owner, at int)) {
 
 // around calls found for the words that have a window at a place of the text.
 func (n *Set) around(text string, i int, window uint32, found func(owner, at int)) {
-	for _, w := range n.buckets[int(hashOf(window))&(len(n.buckets)-1)] {
-		if at := i - w.offset; w.window == window && at >= 0 && at < len(text) && strings.HasPrefix(text[at:], w.Text) {
+	bucket := n.buckets[int(hashOf(window))&(len(n.buckets)-1)]
+	for k := range bucket {
+		w := &bucket[k]
+		if w.window != window {
+			continue
+		}
+		if at := i - w.offset; at >= 0 && at < len(text) && strings.HasPrefix(text[at:], w.Text) {
 			found(w.Owner, at)
 		}
 	}
