@@ -8,7 +8,7 @@ import (
 )
 
 // RulesVersion names the set of rules that judged; a change of any rule changes it.
-const RulesVersion = "2026-11-29.153"
+const RulesVersion = "2026-11-29.154"
 
 // Answer is all that is known of the allocations in the input (docs/contract.md §6).
 type Answer struct {
@@ -92,7 +92,7 @@ type Candidate struct {
 	Why   string `json:"why"`
 }
 
-// Missing is a party whose records would decide, one of the two around the gap, and what is lacking of it: all telemetry, or its own word.
+// Missing is a party whose records would decide, one of the two between whom an order was lost from sight, and what is lacking of it: all telemetry, or its own word.
 type Missing struct {
 	Layer string `json:"layer"`
 	Why   string `json:"why"`

@@ -109,12 +109,16 @@ func Ground(c *Case, rules []Rule, v Verdict) Verdict {
 	for i := range v.Faults {
 		f := &v.Faults[i]
 		g := grounding{c: c, rules: rules, f: f, cited: map[string]bool{}, left: mostJudged}
+		n := len(f.Evidence)
 		g.cite(f.Evidence)
 		if layers[f.Layer] == 1 { // where another fault of the layer stands on its own records, this one cannot be told apart
 			g.fall()
 		}
 		g.stand()
 		g.link()
+		if len(f.Evidence) > n {
+			g.arrange()
+		}
 	}
 	return v
 }
@@ -132,6 +136,28 @@ type grounding struct {
 	f     *Fault
 	cited map[string]bool
 	left  int // judgements that may still be made
+}
+
+// arrange puts what was cited in the order in which it is read (tellingFirst).
+func (g *grounding) arrange() {
+	var records []*Event
+	known := map[string]bool{}
+	for _, list := range [][]*Event{g.c.Events, g.c.Unattributed, g.c.borrowed} {
+		for _, e := range list {
+			if g.cited[e.Ref] && !known[e.Ref] {
+				known[e.Ref] = true
+				records = append(records, e)
+			}
+		}
+	}
+	place := map[string]int{}
+	slices.SortStableFunc(records, CompareEvents)
+	for i, e := range tellingFirst(records, g.c.ID) {
+		place[e.Ref] = i + 1
+	}
+	slices.SortStableFunc(g.f.Evidence, func(a, b string) int { // what is not found here was borrowed from somebody else
+		return cmp.Compare(cmp.Or(place[a], len(place)+1), cmp.Or(place[b], len(place)+1))
+	})
 }
 
 func (g *grounding) cite(refs []string) {

@@ -29,7 +29,7 @@ func (j *judgement) explanation() string {
 			parts = append(parts, t.What)
 		}
 		text := "something is wrong and the evidence does not reach its cause: " + strings.Join(dedupe(parts), "; ") + "."
-		if pair := j.c.gap(j.open[0]); len(pair) == 2 {
+		if pair := j.c.lostBetween(j.open[0]); len(pair) == 2 {
 			text += " What became of it between " + pair[0] + " and " + pair[1] + " is not told."
 		}
 		return text

@@ -53,15 +53,24 @@ func (j *judgement) fault(k cause) Fault {
 	return f
 }
 
-// tellingFirst puts signs of life after what tells: who reads the first few reads those. Where there are more than an answer holds, the
-// allocation's own come before what fifty others met of the same cause.
+// tellingFirst puts what says the same again after what says it first, and signs of life after both: who reads the first few reads those. Where there are more
+// than an answer holds, the allocation's own come before what fifty others met of the same cause.
 func tellingFirst(records []*Event, allocation string) []*Event {
 	out, many := slices.Clone(records), len(records) > maxRefs
+	said, again := map[string]bool{}, map[*Event]bool{}
+	for _, e := range records {
+		if !e.IsEvent() && e.Text != "" {
+			sentence := e.Service + " " + Template(e.Text)
+			again[e], said[sentence] = said[sentence], true
+		}
+	}
 	rank := func(e *Event) int {
 		switch {
 		case e.Is(semconv.EventHeartbeat):
-			return 2
+			return 3
 		case many && e.Allocation != allocation:
+			return 2
+		case again[e]:
 			return 1
 		}
 		return 0

@@ -127,8 +127,12 @@ func (e *Event) ResolveAgain(x *identity.Index, now int64) (moved bool) {
 const implausible = int64(24 * time.Hour)
 
 // placedAt is the time at which an event is put: as stamped, unless the node instance did not exist then,
-// or it lies in a future that nobody can have seen.
+// or it lies in a future that nobody can have seen, or before 1970, which no record can say (OTLP's times have no sign) and from where windows would reach beyond
+// what a time can hold.
 func (e *Event) placedAt(now int64) int64 {
+	if e.Time < 0 {
+		return max(0, min(e.Observed, now))
+	}
 	if e.BeforeInstance || e.Time > e.Observed && e.Time-e.Observed > implausible || e.Time > now && e.Time-now > implausible {
 		return min(e.Observed, now)
 	}

@@ -12,7 +12,7 @@ func (j *judgement) suspect(t *Trouble) {
 	if j.c.Profile.FirstFailure() {
 		j.suspectPeers(t)
 	}
-	for _, layer := range j.c.gap(t) {
+	for _, layer := range j.c.lostBetween(t) {
 		alive := j.c.AliveBetween(layer, t.From, max(t.At, t.From))
 		if t.Node != "" && (layer == semconv.LayerNodeAgent || layer == semconv.LayerNode) {
 			alive = j.c.aliveOn(layer, t.Node, t.From, max(t.At, t.From))

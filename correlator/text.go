@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/faultline-io/faultline/internal/record"
 )
@@ -36,7 +37,10 @@ func arrow(from, to string) string {
 
 func firstOf(all ...string) string { return cmp.Or(all...) }
 
-// firstLine is the first line of a text, at most 240 bytes of it, or a substitute for an empty one.
+// shownOfLine is how many bytes of a line are shown; half of its end where it is longer: an error's chain has its cause there.
+const shownOfLine = 240
+
+// firstLine is the first line of a text, or its begin and end where it is long, or a substitute for an empty one.
 func firstLine(text, substitute string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	line = strings.Map(func(r rune) rune {
@@ -48,10 +52,14 @@ func firstLine(text, substitute string) string {
 	if line == "" {
 		return substitute
 	}
-	if short := record.Truncate(line, 240); short != line {
-		return short + "…"
+	if len(line) <= shownOfLine {
+		return line
 	}
-	return line
+	end := line[len(line)-shownOfLine/2:]
+	for len(end) > 0 && !utf8.RuneStart(end[0]) {
+		end = end[1:]
+	}
+	return record.Truncate(line, shownOfLine/2) + " … " + end
 }
 
 // tellingPart is what of a text of several lines says what happened: a traceback's last line (Python), the last cause of an exception

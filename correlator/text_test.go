@@ -1,6 +1,10 @@
 package correlator
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
 
 // Of a text of several lines the one that says what happened is told.
 func TestTellingPart(t *testing.T) {
@@ -25,4 +29,20 @@ func TestTellingPart(t *testing.T) {
 	f(`{"msg":["a"],"error":{"code":7}}`, `{"msg":["a"],"error":{"code":7}}`)
 	f(`{broken}`, `{broken}`)
 	f("{}", "{}")
+}
+
+// A long line is shown with its end: the cause of an error's chain stands there.
+func TestLongLines(t *testing.T) {
+	chain := "launch: " + strings.Repeat("retry failed: ", 30) + "x509: certificate signed by unknown authority"
+	if got := firstLine(chain, ""); !strings.HasPrefix(got, "launch: retry") || !strings.HasSuffix(got, "x509: certificate signed by unknown authority") || len(got) > 250 {
+		t.Errorf("%q", got)
+	}
+	for n := range 6 { // wherever the cut falls, no character is broken
+		if got := firstLine(strings.Repeat("x", n)+strings.Repeat("ü€", 120), ""); !utf8.ValidString(got) {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+	if got := firstLine(" short \nsecond", "-"); got != "short " {
+		t.Errorf("%q", got)
+	}
 }

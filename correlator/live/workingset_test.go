@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -162,6 +163,33 @@ func TestAClaimOfTheFutureMakesNobodyLate(t *testing.T) {
 	}
 	if got := set.Ahead(); len(got) != 1 || got["edge"] != 1 {
 		t.Errorf("ahead: %v", got)
+	}
+}
+
+// A time at either end of what a record can hold overflows no window: the allocation is judged by what else is known of it, and its neighbour as before.
+func TestTimesAtTheEndsOfTime(t *testing.T) {
+	begun := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC).UnixNano()
+	for name, at := range map[string]int64{"the last": math.MaxInt64, "the first": math.MinInt64, "none": 0} {
+		set := live.NewWorkingSet(defaultProfile(t), rules.All(), live.DefaultBounds())
+		in := func(allocation, service, event string, at, observed int64, attrs ...record.Attr) *record.Record {
+			attrs = append(attrs, record.Attr{Key: "allocation_id", Value: allocation})
+			return &record.Record{Signal: record.Log, Name: event, Time: at, Observed: observed, Ingested: begun + int64(time.Second), Service: service, Attrs: attrs}
+		}
+		set.Add([]*record.Record{
+			in("a-1", "api", "allocation.state", begun, begun, record.Attr{Key: "to", Value: "requested"}),
+			in("a-1", "edge", "", at, at, record.Attr{Key: "http.response.status_code", Value: "503"}),
+			in("a-1", "edge", "task.state", at, begun, record.Attr{Key: "task_id", Value: "t-1"}, record.Attr{Key: "to", Value: "queued"}),
+			in("a-2", "api", "allocation.state", begun, begun, record.Attr{Key: "to", Value: "requested"}),
+		}, nil)
+		if now := set.Now(); now < begun || now > begun+int64(time.Minute) {
+			t.Errorf("%s: now is %s", name, time.Unix(0, now).UTC())
+		}
+		for _, id := range []string{"a-1", "a-2"} {
+			judged, ok := set.Judge(id, 0)
+			if v := judged.Assessment.Verdict; !ok || len(v.Faults) > 0 || id == "a-2" && v.Outcome != correlator.None {
+				t.Errorf("%s: %s: %s: %s", name, id, v.Outcome, v.Explanation)
+			}
+		}
 	}
 }
 

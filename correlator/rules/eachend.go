@@ -14,8 +14,9 @@ import (
 func eachEnd() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "link.each_end", Looks: "a machine and the switch port before it each tell that the other end of their link does not transmit, or the port tells that all is well with it",
-		NextCheck: "change the cable or the transceiver between the two ends, and read both ends' counters again",
-		Find:      contradictingEnds,
+		NextCheck:  "change the cable or the transceiver between the two ends, and read both ends' counters again",
+		SafeAction: "the services at both ends need nothing",
+		Find:       contradictingEnds,
 	}, {
 		ID: "request.each_end", Looks: "a proxy that tells it had no answer, and the called that tells it answered the very request well, long before",
 		NextCheck:  "what went over the line between the two: a capture on both ends",

@@ -15,8 +15,9 @@ import (
 func first() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "hop.first", Looks: "the first layer that logs an error of its own, where the profile's layers call each other as peers",
-		NextCheck: "that layer's first error, and the call in it that failed",
-		Find:      failedFirst,
+		NextCheck:  "that layer's first error, and the call in it that failed",
+		SafeAction: "look before anything is restarted",
+		Find:       failedFirst,
 	}}
 }
 

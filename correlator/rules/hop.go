@@ -16,8 +16,9 @@ import (
 func hop() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "hop.deepest", Looks: "a request of which exactly one layer behind the client tells a failure of its own, wrappers left out",
-		NextCheck: "that layer's own records at that time",
-		Find:      deepest,
+		NextCheck:  "that layer's own records at that time",
+		SafeAction: "look before anything is restarted",
+		Find:       deepest,
 	}}
 }
 

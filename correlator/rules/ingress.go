@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/record"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -53,17 +54,19 @@ func ingress() []correlator.Rule {
 		},
 		{
 			ID: "api.timeout", Layer: semconv.LayerAPI, Mechanism: "slow",
-			Looks:     "a proxy whose back end was reached and did not answer in time",
-			NextCheck: "what the back end waited for",
+			Looks:      "a proxy whose back end was reached and did not answer in time",
+			NextCheck:  "what the back end waited for",
+			SafeAction: "do not repeat what may have been done; look at what the back end waits for",
 			Find: reached(proxied("the back end did not answer in time for", func(x correlator.Exchange) bool {
 				return x.Status == 504 && x.Upstream != "" || flagged(x, "UT") && x.Upstream != ""
 			})),
 		},
 		{
 			ID: "api.error", Layer: semconv.LayerAPI, Mechanism: "error",
-			Looks:     "an API that answers 500 or worse, by its own record",
-			NextCheck: "the API's own error at that time",
-			Find:      apiErrors,
+			Looks:      "an API that answers 500 or worse, by its own record",
+			NextCheck:  "the API's own error at that time",
+			SafeAction: "do not retry blindly: the same request meets the same error",
+			Find:       apiErrors,
 		},
 	}
 }
@@ -254,7 +257,24 @@ func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	}
 	first := ev.Records[0]
 	ev.Summary = fmt.Sprintf("the API answered %d to %s", first.HTTP.Status, requested(first.HTTP.Path))
+	if said := saidBeside(c, t, first); said != nil {
+		ev.Summary += quote(said)
+	}
 	return []correlator.Evidence{ev}
+}
+
+// saidBeside is what who answered a request said of it in plain words, in the same moment; nil where it said nothing.
+func saidBeside(c *correlator.Case, t *correlator.Trouble, answered *correlator.Event) *correlator.Event {
+	said := []*correlator.Event{answered}
+	for _, e := range c.Failures(t) {
+		if e != answered && e.Service == answered.Service && e.Signal == record.Log && !e.IsEvent() && max(e.At, answered.EndAt())-min(e.At, answered.EndAt()) <= moment && c.Own(e, t) {
+			said = append(said, e)
+		}
+	}
+	if best := witness(said); best.Signal == record.Log && best.Body != "" {
+		return best
+	}
+	return nil
 }
 
 // withPeers adds what others saw of the same requests: it ties a proxy's line to whoever asked.

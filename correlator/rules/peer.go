@@ -21,8 +21,9 @@ func peer() []correlator.Rule {
 		Find:       diedPeer,
 	}, {
 		ID: "peer.unreachable", Looks: "a layer that could not reach another one, by the port that it dialled, where layers call each other as peers",
-		NextCheck: "whether that service listens, and what it logged last",
-		Find:      unreachablePeer,
+		NextCheck:  "whether that service listens, and what it logged last",
+		SafeAction: "start that service; its callers need nothing",
+		Find:       unreachablePeer,
 	}}
 }
 

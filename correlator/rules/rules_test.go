@@ -30,7 +30,7 @@ func TestRulesAreWellFormed(t *testing.T) {
 		switch {
 		case seen[r.ID]:
 			t.Errorf("%s stands twice", r.ID)
-		case r.Looks == "" || r.Stands == "" || r.Find == nil || r.NextCheck == "":
+		case r.Looks == "" || r.Stands == "" || r.Find == nil || r.NextCheck == "" || r.SafeAction == "":
 			t.Errorf("%s says too little", r.ID)
 		case r.Layer != "" && !p.Knows(r.Layer) && !openstack.Knows(r.Layer):
 			t.Errorf("%s names layer %q, which no built-in profile knows", r.ID, r.Layer)

@@ -16,8 +16,9 @@ import (
 func testimony() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "party.own_word", Looks: "the one party that tells of trouble in itself, or is told of by who watches it, and blames nobody else",
-		NextCheck: "that party's own log from its first complaint on",
-		Find:      ownWord,
+		NextCheck:  "that party's own log from its first complaint on",
+		SafeAction: "look before anything is restarted; who called it needs nothing",
+		Find:       ownWord,
 	}}
 }
 
@@ -93,6 +94,9 @@ func ownWord(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		}
 	}
 	ev.Summary = first.layer + " tells of trouble in itself" + quote(witness(said))
+	if !slices.ContainsFunc(said, func(e *correlator.Event) bool { return e.Layer == first.layer }) {
+		ev.Summary = first.layer + " is in trouble, by the word of who watches it" + quote(witness(said))
+	}
 	if len(first.own) == 0 {
 		ev.Summary = first.layer + " could not be used" + quote(witness(said))
 	}

@@ -2,7 +2,9 @@ package rules
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -26,13 +28,21 @@ func (s *signature) directness(e *correlator.Event) correlator.Directness {
 
 // witness is the record to quote: the first line of a log, which says more than the name of a span.
 func witness(records []*correlator.Event) *correlator.Event {
+	best := records[0]
 	for _, e := range records {
-		if e.Signal == record.Log && e.Body != "" {
-			return e
+		switch {
+		case e.Signal != record.Log || e.Body == "" || stackFrame.MatchString(e.Text):
+		case best.Signal != record.Log || best.Body == "" || stackFrame.MatchString(best.Text):
+			best = e
+		case strings.HasPrefix(e.Text, "caused by: ") && e.Service == best.Service && e.At-best.At <= moment:
+			best = e // of one exception in several records the deepest cause
 		}
 	}
-	return records[0]
+	return best
 }
+
+// stackFrame finds a record that is the middle of an exception which its emitter wrote line by line (Java, Python, Go, Node.js, .NET).
+var stackFrame = regexp.MustCompile(`^\s*(?:at [\w$.<>/]+ ?\(|at [\w$.<>/]+\.[\w$]+\(\)|file ".*", line \d+|\.\.\. \d+ more|traceback \(most recent call last\):?$|goroutine \d+ \[|raise [a-z]\w*\()`)
 
 // sharedServices are the layers that are one service for everybody: what such a service says of itself, it says
 // under nobody's identifiers.

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Where nobody tells what became of an order, the two parties around the gap are what is missing, and no other.
-func TestGap(t *testing.T) {
+// Where nobody tells what became of an order, the two parties between whom it was lost are what is missing, and no other.
+func TestLostBetween(t *testing.T) {
 	const (
 		released = `
 10:00:00 cli span 210ms error allocation_id=a-1 name="POST /v1/allocations/a-1/release" http.request.method=POST http.response.status_code=503

@@ -8,15 +8,15 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
-// gap gives the parties between which the order of a trouble was lost from sight, whoever was nearer to its asker first: two, or one where nobody tells whom it
+// lostBetween gives the parties between which the order of a trouble was lost from sight, whoever was nearer to its asker first: two, or one where nobody tells whom it
 // asked. Parties that this way does not lead over are not among them (docs/contract.md §6).
-func (c *Case) gap(t *Trouble) []string {
+func (c *Case) lostBetween(t *Trouble) []string {
 	var pair []string
 	switch {
 	case t.Kind == RequestTrouble:
-		pair = c.gapOfRequest(t)
+		pair = c.lostRequest(t)
 	case t.Attempt != nil || t.Kind == TaskTrouble:
-		pair = c.gapOfTask(t)
+		pair = c.lostTask(t)
 	case t.Kind == JobTrouble:
 		pair = []string{semconv.LayerWorkflow, semconv.LayerProvider}
 	case t.Kind == OutboxTrouble:
@@ -24,7 +24,7 @@ func (c *Case) gap(t *Trouble) []string {
 	case t.Kind == DriftTrouble:
 		pair = []string{semconv.LayerProjection, semconv.LayerWorkflow}
 	default:
-		pair = c.gapOfStep(t)
+		pair = c.lostStep(t)
 	}
 	if t.Owes != "" && !slices.Contains(pair, t.Owes) {
 		pair = append(pair[:min(len(pair), 1):1], t.Owes)
@@ -32,8 +32,8 @@ func (c *Case) gap(t *Trouble) []string {
 	return slices.DeleteFunc(pair, func(layer string) bool { return !c.Profile.Knows(layer) })
 }
 
-// gapOfRequest looks who told of the call itself: the client's chain leads over a proxy to an API, and from there to whom it asks.
-func (c *Case) gapOfRequest(t *Trouble) []string {
+// lostRequest looks who told of the call itself: the client's chain leads over a proxy to an API, and from there to whom it asks.
+func (c *Case) lostRequest(t *Trouble) []string {
 	spoke := map[string]bool{}
 	refused, answered := false, false
 	var asker *Event
@@ -49,7 +49,7 @@ func (c *Case) gapOfRequest(t *Trouble) []string {
 		}
 	}
 	if asker != nil && asker.Party() != semconv.LayerClient && !spoke[semconv.LayerClient] && !spoke[semconv.LayerIngress] && !spoke[semconv.LayerAPI] {
-		return c.gapBehind(asker)
+		return c.lostBehind(asker)
 	}
 	if spoke[semconv.LayerAPI] {
 		for _, behind := range []string{semconv.LayerDB, semconv.LayerOutbox, semconv.LayerWorkflow, semconv.LayerProvider, semconv.LayerAPIAuth} {
@@ -68,8 +68,8 @@ func (c *Case) gapOfRequest(t *Trouble) []string {
 	return []string{semconv.LayerNetwork, semconv.LayerIngress}
 }
 
-// gapBehind is the gap between whoever's own calls fail and whom they name.
-func (c *Case) gapBehind(asker *Event) []string {
+// lostBehind are who failed to call and whom he names.
+func (c *Case) lostBehind(asker *Event) []string {
 	party := asker.Party()
 	if party == "" {
 		return nil
@@ -82,13 +82,13 @@ func (c *Case) gapBehind(asker *Event) []string {
 	case party == semconv.LayerNodeAgent:
 		return []string{party, semconv.LayerIngress}
 	case party == semconv.LayerWorkflow:
-		return c.gapBehindWorkflow(asker.At, asker.At)
+		return c.lostBehindWorkflow(asker.At, asker.At)
 	}
 	return []string{party}
 }
 
-// gapOfTask lies between the API and the agent while the agent is heard of and has not taken the task, else between the agent and its machine.
-func (c *Case) gapOfTask(t *Trouble) []string {
+// lostTask are the API and the agent while the agent is heard of and has not taken the task, else the agent and its machine.
+func (c *Case) lostTask(t *Trouble) []string {
 	taken := t.Attempt != nil && t.Attempt.Taken != nil
 	if !taken && c.aliveOn(semconv.LayerNodeAgent, t.Node, t.From, max(t.At, t.From)) != nil {
 		return []string{semconv.LayerAPI, semconv.LayerNodeAgent}
@@ -96,12 +96,12 @@ func (c *Case) gapOfTask(t *Trouble) []string {
 	return []string{semconv.LayerNodeAgent, semconv.LayerNode}
 }
 
-// gapOfStep follows the orders of a step inwards, to the last one that is open.
-func (c *Case) gapOfStep(t *Trouble) []string {
+// lostStep follows the orders of a step inwards, to the last one that is open.
+func (c *Case) lostStep(t *Trouble) []string {
 	h := c.Frontier(t.At - 1)
 	switch {
 	case h != nil && h.To == semconv.LayerWorkflow:
-		return c.gapBehindWorkflow(t.From, t.At)
+		return c.lostBehindWorkflow(t.From, t.At)
 	case h != nil:
 		return []string{h.From, h.To}
 	}
@@ -109,7 +109,7 @@ func (c *Case) gapOfStep(t *Trouble) []string {
 	rows := len(c.Lifecycle.Outbox) > 0
 	switch {
 	case ran:
-		return c.gapBehindWorkflow(t.From, t.At)
+		return c.lostBehindWorkflow(t.From, t.At)
 	case rows && c.Lifecycle.Outbox[len(c.Lifecycle.Outbox)-1].Last().To == semconv.Published:
 		return []string{semconv.LayerOutbox, semconv.LayerWorkflow}
 	case rows || c.AliveBetween(semconv.LayerOutbox, t.From-lookback, t.At) != nil:
@@ -118,8 +118,8 @@ func (c *Case) gapOfStep(t *Trouble) []string {
 	return []string{semconv.LayerAPI, semconv.LayerWorkflow}
 }
 
-// gapBehindWorkflow is the gap between a workflow and whom it asked last: whom its own words name, else who worked for it or is heard of.
-func (c *Case) gapBehindWorkflow(from, to int64) []string {
+// lostBehindWorkflow are a workflow and whom it asked last: whom its own words name, else who worked for it or is heard of.
+func (c *Case) lostBehindWorkflow(from, to int64) []string {
 	asked := ""
 	for _, e := range c.Events {
 		if e.IsEvent() || e.Layer != semconv.LayerWorkflow || e.At < from || e.At > to {
