@@ -57,11 +57,11 @@ func TestBothTellOfARefusal(t *testing.T) {
 10:04:11 aap info allocation_id=a-1 provider_job=aap/main/job/7 | job 7 changed state to successful, elapsed 243.9
 10:04:12 aap info allocation_id=a-1 provider_job=aap/main/job/7 | finalizer set, annotation written for a-1
 ` + over, "workflow.asks_no_more"},
-		// It asked once more and was told that the job goes on.
-		{"an end that was asked for", run + `
+		// What the provider told was the end of a part of the job, and it was asked after that.
+		{"the end of a part", run + `
 10:04:11 aap info allocation_id=a-1 provider_job=aap/main/job/7 | task 3 of job 7 successful
 10:06:03 operator provider_job.poll allocation_id=a-1 provider_job=aap/main/job/7 ok=true
-` + over, ""},
+` + over, "provider.owed"},
 	} {
 		switch v := verdictOn(t, c.told); {
 		case c.rule == "" && v.Outcome == "undetermined":

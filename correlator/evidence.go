@@ -155,7 +155,7 @@ func (g *grounding) arrange() {
 	for i, e := range tellingFirst(records, g.c.ID) {
 		place[e.Ref] = i + 1
 	}
-	slices.SortStableFunc(g.f.Evidence, func(a, b string) int { // what is not found here was borrowed from somebody else
+	slices.SortStableFunc(g.f.Evidence, func(a, b string) int { // what is not found here was lent by somebody else's working set
 		return cmp.Compare(cmp.Or(place[a], len(place)+1), cmp.Or(place[b], len(place)+1))
 	})
 }

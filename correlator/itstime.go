@@ -15,8 +15,8 @@ func (j *judgement) ofItsTime(t *Trouble, d *Deliberation, found []Evidence) []E
 		if ev.Layer == semconv.LayerCert && ev.Mechanism == "expired" && ev.Last >= t.From-besideTime {
 			return true // a certificate does not come back to life
 		}
-		if ev.Mechanism == "crash" && ev.Last >= t.From-besideTime && j.c.AliveBetween(ev.Layer, ev.Last+moment, t.From) == nil {
-			return true // who has ended is gone until he is heard of again
+		if j.goneSince(t, &ev) {
+			return true
 		}
 		return ev.Last >= t.From-shortly(t, &ev) || slices.ContainsFunc(ev.Records, func(e *Event) bool {
 			return e.Allocation == "" && (j.c.saidAgain(e) > t.From || j.c.portLasts(e, t.From)) || (e.Layer == semconv.LayerNode || e.Layer == semconv.LayerDB) && j.c.Lasts(e, t.From) ||
@@ -35,6 +35,18 @@ func (j *judgement) ofItsTime(t *Trouble, d *Deliberation, found []Evidence) []E
 		d.drop(&ev, "it had ended before the step began")
 		return true
 	})
+}
+
+// goneSince says whether a program ended before a step began, and was not heard of again until then: whoever has ended is gone.
+func (j *judgement) goneSince(t *Trouble, ev *Evidence) bool {
+	if ev.Rule != ev.Layer+".crash" || ev.Last < t.From-besideTime {
+		return false
+	}
+	last := ev.Records[len(ev.Records)-1]
+	if last.Node != "" {
+		return j.c.aliveOn(ev.Layer, last.Node, ev.Last+moment, t.From) == nil
+	}
+	return j.c.AliveBetween(ev.Layer, ev.Last+moment, t.From) == nil
 }
 
 // pathNamed finds the path of a call in what somebody tells of it.

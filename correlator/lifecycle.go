@@ -1,6 +1,7 @@
 package correlator
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -316,8 +317,12 @@ func saysEnd(e *Event) bool {
 	}
 	return (e.Layer == semconv.LayerClient || e.Attr(semconv.ActorType) == "user") && (holdsAny(e.Text, "interrupt received", "this will cancel", "--cancel", "keyboardinterrupt", "^c") ||
 		!e.Failed() && holdsAny(e.Text, "cancelling ", "canceling ") && !holdsAny(e.Text, "due to", "because", "timeout", "timed out", "deadline", "error")) ||
-		cancel && holdsAny(e.Text, "canceled by user", "cancelled by user", "canceled by the user", "cancelled by the user", "canceled on user request", "cancelled on user request", "cancel requested by user", "cancellation requested by user", "cancel requested by the user", "actor_type=user action=cancel")
+		cancel && holdsAny(e.Text, "canceled by user", "cancelled by user", "canceled by the user", "cancelled by the user", "canceled on user request", "cancelled on user request", "cancel requested by user", "cancellation requested by user", "cancel requested by the user") ||
+		cancel && !e.Failed() && strings.Contains(e.Text, "actor_type=user") && actedToCancel.MatchString(e.Text)
 }
+
+// actedToCancel finds an act of ending in a line of an audit, as a field.
+var actedToCancel = regexp.MustCompile(`\baction="?cancel"?(?:[\s,}]|$)`)
 
 // terminal says whether an allocation in this state owes nothing any more.
 func terminal(state string) bool {

@@ -1,8 +1,8 @@
 package correlator
 
 import (
+	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -27,7 +27,7 @@ func (c *Case) lostBetween(t *Trouble) []string {
 		pair = c.lostStep(t)
 	}
 	if t.Owes != "" && !slices.Contains(pair, t.Owes) {
-		pair = append(pair[:min(len(pair), 1):1], t.Owes)
+		pair = append(slices.Clip(pair[:min(len(pair), 1)]), t.Owes)
 	}
 	return slices.DeleteFunc(pair, func(layer string) bool { return !c.Profile.Knows(layer) })
 }
@@ -99,6 +99,9 @@ func (c *Case) lostTask(t *Trouble) []string {
 // lostStep follows the orders of a step inwards, to the last one that is open.
 func (c *Case) lostStep(t *Trouble) []string {
 	h := c.Frontier(t.At - 1)
+	if h != nil && h.At < t.From-skew {
+		h = nil // of a step before
+	}
 	switch {
 	case h != nil && h.To == semconv.LayerWorkflow:
 		return c.lostBehindWorkflow(t.From, t.At)
@@ -106,7 +109,7 @@ func (c *Case) lostStep(t *Trouble) []string {
 		return []string{h.From, h.To}
 	}
 	ran := slices.ContainsFunc(c.Lifecycle.Workflows, func(w *Run) bool { return w.Changes[len(w.Changes)-1].At >= t.From })
-	rows := len(c.Lifecycle.Outbox) > 0
+	rows := len(c.Lifecycle.Outbox) > 0 && c.Lifecycle.Outbox[len(c.Lifecycle.Outbox)-1].Last().At >= t.From-skew
 	switch {
 	case ran:
 		return c.lostBehindWorkflow(t.From, t.At)
@@ -117,6 +120,9 @@ func (c *Case) lostStep(t *Trouble) []string {
 	}
 	return []string{semconv.LayerAPI, semconv.LayerWorkflow}
 }
+
+// askedAt finds whom a workflow says that it asks.
+var askedAt = regexp.MustCompile(`\b(?:at|on|to|via|from|asking|calling|for) ([a-z][a-z0-9.-]{2,})\b`)
 
 // lostBehindWorkflow are a workflow and whom it asked last: whom its own words name, else who worked for it or is heard of.
 func (c *Case) lostBehindWorkflow(from, to int64) []string {
@@ -129,8 +135,8 @@ func (c *Case) lostBehindWorkflow(from, to int64) []string {
 			asked = called
 			continue
 		}
-		for word := range strings.FieldsFuncSeq(e.Text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
-			if called := LayerOfName(c.Profile, word); called == semconv.LayerProvider || called == semconv.LayerNodeAgent {
+		for _, m := range askedAt.FindAllStringSubmatch(e.Text, 4) {
+			if called := LayerOfName(c.Profile, m[1]); called == semconv.LayerProvider || called == semconv.LayerNodeAgent {
 				asked = called
 			}
 		}

@@ -134,7 +134,7 @@ func (e *Event) placedAt(now int64) int64 {
 		return max(0, min(e.Observed, now))
 	}
 	if e.BeforeInstance || e.Time > e.Observed && e.Time-e.Observed > implausible || e.Time > now && e.Time-now > implausible {
-		return min(e.Observed, now)
+		return max(0, min(e.Observed, now))
 	}
 	return e.Time
 }

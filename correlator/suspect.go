@@ -24,12 +24,12 @@ func (j *judgement) suspect(t *Trouble) {
 		if j.v.Outcome == Undetermined && !slices.ContainsFunc(j.v.Candidates, func(c Candidate) bool { return c.Layer == layer }) {
 			j.v.Candidates = append(j.v.Candidates, Candidate{layer, why})
 		}
-		if slices.ContainsFunc(j.v.Missing, func(m Missing) bool { return m.Layer == layer }) {
-			continue
-		}
-		j.v.Missing = append(j.v.Missing, Missing{layer, lacks})
-		if alive == nil {
+		told := slices.ContainsFunc(j.c.silences, func(s silence) bool { return s.layer == layer })
+		if alive == nil && !told {
 			j.c.silences = append(j.c.silences, silence{layer, t.From, max(t.At, t.From)})
+		}
+		if !slices.ContainsFunc(j.v.Missing, func(m Missing) bool { return m.Layer == layer }) {
+			j.v.Missing = append(j.v.Missing, Missing{layer, lacks})
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,36 +56,33 @@ func ReadFirsts(r io.Reader) ([]First, error) {
 // readFirst reads one row, and says whether it is a first result.
 func readFirst(head, cells []string) (First, bool, error) {
 	f := First{Score: Score{Grades: map[Grade]int{}, Claims: map[string]int{}, Kept: map[string]int{}}}
+	if !slices.Contains(head, "commit") || !slices.Contains(head, "judged") {
+		return f, false, nil
+	}
 	if len(cells) != len(head) {
 		return f, false, fmt.Errorf("%d cells below a head of %d", len(cells), len(head))
 	}
-	judged, dated := false, false
 	for i, column := range head {
 		var err error
 		switch column {
-		case "commit":
-			dated = true
 		case "round":
 			f.Round = cells[i]
 		case "family", "half":
 			f.Name = cells[i]
 		case "judged":
-			judged = true
 			f.Score.Judged, err = strconv.Atoi(cells[i])
 		case "right", "wrong", "missed", "abstained":
 			f.Score.Grades[Grade(column)], err = countIn(cells[i])
 		case "false alarms":
 			f.Score.Grades[Alarm], err = countIn(cells[i])
 		case correlator.High, correlator.Medium:
-			if judged {
-				f.Score.Kept[column], f.Score.Claims[column], err = keptIn(cells[i])
-			}
+			f.Score.Kept[column], f.Score.Claims[column], err = keptIn(cells[i])
 		}
 		if err != nil {
 			return f, false, fmt.Errorf("column %q: %w", column, err)
 		}
 	}
-	return f, judged && dated, nil
+	return f, true, nil
 }
 
 // countIn reads "33 (97 %)", or the number alone.

@@ -34,7 +34,7 @@ var mended = map[string]string{
 	"claims/03d-":   "api.placement",           // a placement that is not the provider's room
 	"claims/04c-":   "api.not_ready",           // a back end's own warning behind a balancer
 	"claims/06g-":   "deploy.change",           // a cure that others show
-	"claims/07c-":   "provider.reset",          // time-outs after a reset
+	"claims/07c-":   "provider.starts_anew",    // time-outs after a reset
 	"claims/08a-":   "projection.old_view",     // a decision on what a view showed long before
 	"claims/11f-":   "api.crash",               // who has ended is gone until he is heard of
 	"claims/11g-":   "api.paused",              // a pause that is told afterwards

@@ -80,15 +80,21 @@ var callersFault = []int{http.StatusBadRequest, http.StatusPreconditionFailed, h
 var callersStatus = []string{"400", "412", "415", "422", "428"}
 
 // badRequest finds those statuses as programs word them.
-var badRequest = regexp.MustCompile(`--> 400 |\bhttp[ :]+4(?:00|12|15|22|28)\b|\b400 bad[ _]request|\b4(?:00|12|15|22|28) (?:post|put|patch|delete) /|unexpected response - 400|\bstatus"?(?: code)?[:= ]+4(?:00|12|15|22|28)\b|\b(?:answered|returned|replied|responded|said|got)(?: with)?:? 4(?:00|12|15|22|28)\b|\b412[ :]+precondition|\b415[ :]+unsupported|\b422[ :]+unprocessable|\b428[ :]+precondition`)
+var badRequest = regexp.MustCompile(`--> 400 |\bhttp[ :]+4(?:00|12|15|22|28)\b|\b400 bad[ _]request|\b4(?:00|12|15|22|28) (?:post|put|patch|delete) /|unexpected response - 400|\bstatus"?(?: code)?[:= ]+4(?:00|12|15|22|28)\b|\b(?:answered|returned|replied|responded|said|got)(?: with)?:? 4(?:00|12|15|22|28)(?:$|[,;.:)\]"]| bad| precond| unproc| unsupp)|\b412[ :]+precondition|\b415[ :]+unsupported|\b422[ :]+unprocessable|\b428[ :]+precondition`)
 
 // ofForm are the words of who cannot read what he was sent, or misses a part of it (Jackson, Go's encoding/json, Pydantic, JSON Schema, Spring, Express).
 var ofForm = needles.Of("parse error", "unknown field", "unrecognized field", "unexpected character", "unexpected token", "malformed", "invalid json", "invalid character", "expected application/", "unsupported media type", "unsupported content type", "schema validation", "required property", "field required", "missing required")
 
 // unrendered are what is left in a path where nobody put a value for a variable (URI templates, shells, JavaScript, Go's and Jinja's templates), as it is sent.
-var unrendered = []string{"/%7b", "/%24%7b", "/undefined", "/[object%20object]", "/%3cno%20value%3e", "/none/"}
+var unrendered = []string{"/%7b", "/%24%7b", "/undefined ", "/undefined/", "/[object%20object]", "/%3cno%20value%3e"}
 
-// malformed needs the API's own refusal of the form, more than once, and the same service's yes to somebody else.
+// sentBadForm says whether an API cannot read what it was sent, and not what it was answered by somebody whom it had asked.
+func sentBadForm(c *correlator.Case, e *correlator.Event) bool {
+	return ofForm.Any(e.Text) && !holds(e.Text, []string{"response", "reply", "config", "from upstream", "from provider", "from backend"}) && callee(c, e) == ""
+}
+
+// malformed needs what a user asks to be refused for its form more than once, by the API's own word or by status, or to be unknown at a path in which a variable has
+// no value, and an API that is not ailing itself.
 func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Caller}
 	for _, e := range c.Failures(t) {
@@ -97,7 +103,7 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 		}
 	}
 	for _, e := range c.Failures(t) {
-		if e.Layer == semconv.LayerClient && e.HTTP.Status == http.StatusNotFound && holds(strings.ToLower(e.Name+" "+e.HTTP.Path)+" "+e.Text, unrendered) {
+		if e.Layer == semconv.LayerClient && e.HTTP.Status == http.StatusNotFound && holds(strings.ToLower(e.Name+" "+e.HTTP.Path)+" "+e.Text+" ", unrendered) {
 			ev.Records = append(ev.Records, e)
 		}
 	}
@@ -130,24 +136,26 @@ func malformed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	return []correlator.Evidence{ev}
 }
 
-// quietRefusals are the API's own plain lines, of whatever level, on the requests that callers tell were refused for their form: "422 PATCH /v1/…: … must be",
-// or with the status as a field; and those that tell what is wrong with the request's form.
+// quietRefusals are the API's own plain lines on the allocation, of whatever level, on the requests that callers tell were refused for their form: "422 PATCH
+// /v1/…: … must be", or with the status as a field; and those that tell what is wrong with the request's form.
 func quietRefusals(c *correlator.Case, t *correlator.Trouble, refused []*correlator.Event) (out []*correlator.Event) {
-	for _, r := range refused {
-		if r.Layer != semconv.LayerClient {
-			continue
+	c.EachIn(semconv.LayerAPI, t.From-moment, t.At+moment, func(e *correlator.Event) {
+		if e.IsEvent() || e.Failed() || e.Allocation != c.ID || slices.Contains(refused, e) {
+			return
 		}
-		status := strconv.Itoa(r.HTTP.Status)
-		for _, e := range c.Events {
-			if e.At > r.EndAt()+moment || e.At < r.At-moment || e.Layer != semconv.LayerAPI || e.IsEvent() || e.Failed() {
-				continue
-			}
-			line := r.HTTP.Status != 0 && requestLine.MatchString(e.Text) && slices.Contains(strings.Fields(e.Text), status)
-			if line || holds(e.Text, callersStatus) && badRequest.MatchString(e.Text) || c.Own(e, t) && ofForm.Any(e.Text) {
-				out = append(out, e)
-			}
+		field := sentBadForm(c, e) || holds(e.Text, callersStatus) && badRequest.MatchString(e.Text)
+		line := requestLine.MatchString(e.Text)
+		if !field && !line {
+			return
 		}
-	}
+		of := func(r *correlator.Event) bool {
+			return r.Layer == semconv.LayerClient && e.At <= r.EndAt()+moment && e.At >= r.At-moment &&
+				(field || r.HTTP.Status != 0 && slices.Contains(strings.Fields(e.Text), strconv.Itoa(r.HTTP.Status)))
+		}
+		if slices.ContainsFunc(refused, of) {
+			out = append(out, e)
+		}
+	})
 	return out
 }
 
@@ -175,7 +183,7 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	}
 	if full := ofLimit(ev.Records); full != nil {
 		return []correlator.Evidence{{
-			Rule: "provider.quota", Layer: semconv.LayerProvider, Mechanism: "quota", Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: ev.Records[0].At, Records: ev.Records,
+			Rule: "provider.quota", Layer: semconv.LayerProvider, Mechanism: "quota", Weight: correlator.Telling, Directness: correlator.Itself, Onset: ev.Records[0].At, Records: ev.Records,
 			Summary: "the provider refused the order for a limit of its own" + quote(full), NextCheck: "that limit, and what counts against it", SafeAction: "raise the limit or free what counts against it; the caller's rights need nothing",
 		}}
 	}
@@ -210,13 +218,16 @@ func refusals(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	return []correlator.Evidence{ev}
 }
 
-// limitMet finds that something would be more than a limit allows.
-var limitMet = regexp.MustCompile(`\b(?:limit|quota|maximum)\b.{0,60}\b(?:exceed(?:ed|s)?|reached|hit)\b|\bexceed(?:s|ed)?\b.{0,60}\b(?:limit|quota|maximum)\b`)
+// limitMet finds that something would be more than a limit allows; ofOtherLimits are the words of limits on how somebody asks, not on what he has.
+var (
+	limitMet      = regexp.MustCompile(`\b(?:limit|quota)\b.{0,60}\b(?:exceed(?:ed|s)?|reached|hit)\b|\bexceed(?:s|ed)?\b.{0,60}\b(?:limit|quota)\b`)
+	ofOtherLimits = []string{"rate limit", "attempt", "login", "token", "lifetime", "per second", "per minute"}
+)
 
 // ofLimit is a provider's own refusal for a limit, whatever its status: who would be let in with less is not turned away for who he is.
 func ofLimit(refused []*correlator.Event) *correlator.Event {
 	for _, e := range refused {
-		if e.Layer == semconv.LayerProvider && holds(e.Text, []string{"limit", "quota", "maximum"}) && limitMet.MatchString(e.Text) {
+		if e.Layer == semconv.LayerProvider && holds(e.Text, []string{"limit", "quota"}) && !holds(e.Text, ofOtherLimits) && limitMet.MatchString(e.Text) {
 			return e
 		}
 	}

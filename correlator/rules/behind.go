@@ -112,19 +112,17 @@ func hasRoom(e *correlator.Event) bool {
 	return holds(e.Text, letIn)
 }
 
-// ownPool looks whose pool is empty: where the database reports room, it is that of whoever complains.
+// serversOwn are the words of a database's server for its own limit (PostgreSQL, MySQL), which its clients repeat.
+var serversOwn = []string{"too many clients", "too many connections", "remaining connection slots", "max_connections"}
+
+// ownPool looks whose pool is empty: where the database reports room, it is that of whoever complains; a provider that turns its own callers away for want of
+// connections speaks of those.
 func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
 	if slices.ContainsFunc(ev.Records, sleptThrough) {
 		ev.Records = nil // who waited did not run: what it says of others is old
 		return ev
 	}
 	if ev.Layer != semconv.LayerDB || slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Party() == semconv.LayerDB }) {
-		return ev
-	}
-	if first := ev.Records[0]; first.Party() == semconv.LayerProvider && !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return e.Service == first.Service && e.HTTP.Status < 500 }) {
-		ev.Rule, ev.Layer, ev.Mechanism, ev.Directness = "provider.pool", semconv.LayerProvider, "pool", correlator.Itself
-		ev.Summary = "the provider refused its callers, having no connection left for them" + quote(first)
-		ev.NextCheck, ev.SafeAction = "who holds the provider's connections or sessions", "close those that nobody uses; no database is meant"
 		return ev
 	}
 	var room *correlator.Event
@@ -140,6 +138,14 @@ func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) 
 			full = true
 		}
 	})
+	if first := ev.Records[0]; !full && first.Party() == semconv.LayerProvider && !slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool {
+		return e.Service == first.Service && (e.HTTP.Status < 500 || holds(e.Text, serversOwn))
+	}) {
+		ev.Rule, ev.Layer, ev.Mechanism, ev.Directness = "provider.pool", semconv.LayerProvider, "pool", correlator.Itself
+		ev.Summary = "the provider refused its callers, having no connection left for them" + quote(first)
+		ev.NextCheck, ev.SafeAction = "who holds the provider's connections or sessions", "close those that nobody uses; no database is meant"
+		return ev
+	}
 	if room != nil && !full {
 		owner := ev.Records[0].Party()
 		ev.Rule, ev.Layer, ev.Mechanism, ev.Directness = owner+".pool", owner, "pool", correlator.Itself

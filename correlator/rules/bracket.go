@@ -57,8 +57,8 @@ func ownComplaints(c *correlator.Case, t *correlator.Trouble) (own []*correlator
 	return own
 }
 
-// wellAfter is the first word of somebody who had complained that tells of no failure, soon after a rollout was undone; nil where there is none, or where
-// the same was complained of before the rollout or after its undoing.
+// wellAfter is the first word of somebody who had complained that tells of no failure, soon after a rollout was undone, or else his first answer to another allocation
+// (othersServed), of which none had a good one in between; nil where there is none, or where the same was complained of before the rollout or after its undoing.
 func wellAfter(c *correlator.Case, rollout, undone *correlator.Event, complaints []*correlator.Event) (well *correlator.Event) {
 	by, said := map[string]bool{}, map[string]bool{}
 	for _, e := range complaints {
@@ -80,6 +80,10 @@ func wellAfter(c *correlator.Case, rollout, undone *correlator.Event, complaints
 		return nil
 	}
 	if well == nil {
+		c.EachOther(rollout.At, undone.At, func(e *correlator.Event) { outside = outside || by[e.Service] && !e.TellsOfFailure() })
+		if outside {
+			return nil // others were served all the same
+		}
 		c.EachOther(undone.At+1, undone.At+othersServed, func(e *correlator.Event) { // somebody else's run, task or request
 			if well == nil && by[e.Service] && !e.TellsOfFailure() {
 				well = e

@@ -37,7 +37,7 @@ func handoff() []correlator.Rule {
 	}, {
 		ID: "workflow.not_taken", Layer: semconv.LayerWorkflow, Mechanism: "not_taken",
 		Words:      slices.Concat(standingBy, idling, unattended),
-		Looks:      "a request that was published and that no workflow took up, while workers are alive and stand by",
+		Looks:      "a request that was published, or a run that was planned, and that no worker took up, while workers are alive and stand by",
 		NextCheck:  "what the workers wait for: a leader, a lock, a queue of another name",
 		SafeAction: "the outbox needs nothing; do not publish again before that is known",
 		Find:       notTaken,
@@ -161,7 +161,7 @@ func takenByNobody(text string) bool {
 }
 
 // noPollers finds that nobody asks for work, by a count after the word.
-var noPollers = regexp.MustCompile(`\bpollers[ :=]+0\b`)
+var noPollers = regexp.MustCompile(`\bpollers[ :=]+0(?:$|[,;)\]}]|\s+(?:$|[^i\s]))`)
 
 // countOfOther finds a count that stands before another's name.
 var countOfOther = regexp.MustCompile(`=\d+,? (consumers|pollers)([=:])`)
@@ -296,10 +296,13 @@ func reported(c *correlator.Case, from, to int64) (took bool) {
 	return took
 }
 
+// partOfJob finds that a provider tells of a part of a job alone.
+var partOfJob = regexp.MustCompile(`\b(?:task|step|play|stage|host|item)s? (?:\d|\[|")`)
+
 // toldEnd is the provider's own word, before a time, that a job went well; nil where there is none.
 func toldEnd(c *correlator.Case, j *correlator.Run, at int64) (told *correlator.Event) {
 	c.EachIn(semconv.LayerProvider, j.Changes[0].At, at-1, func(e *correlator.Event) {
-		if told == nil && !e.IsEvent() && e.Own(identity.ProviderJob) == j.ID && holds(e.Text, []string{"successful", "succeeded", "finished ok", " done in ", "completed in "}) {
+		if told == nil && !e.IsEvent() && e.Own(identity.ProviderJob) == j.ID && !partOfJob.MatchString(e.Text) && holds(e.Text, []string{"successful", "succeeded", "finished ok", " done in ", "completed in "}) {
 			told = e
 		}
 	})

@@ -259,22 +259,25 @@ func apiErrors(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	ev.Summary = fmt.Sprintf("the API answered %d to %s", first.HTTP.Status, requested(first.HTTP.Path))
 	if said := saidBeside(c, t, first); said != nil {
 		ev.Summary += quote(said)
+		if !slices.Contains(ev.Records, said) {
+			ev.Records = append(ev.Records, said)
+		}
 	}
 	return []correlator.Evidence{ev}
 }
 
-// saidBeside is what who answered a request said of it in plain words, in the same moment; nil where it said nothing.
+// saidBeside is what who answered a request said of it in plain words, in the same moment; nil where it said nothing but which request it was.
 func saidBeside(c *correlator.Case, t *correlator.Trouble, answered *correlator.Event) *correlator.Event {
-	said := []*correlator.Event{answered}
+	var said []*correlator.Event
 	for _, e := range c.Failures(t) {
-		if e != answered && e.Service == answered.Service && e.Signal == record.Log && !e.IsEvent() && max(e.At, answered.EndAt())-min(e.At, answered.EndAt()) <= moment && c.Own(e, t) {
+		if e.Service == answered.Service && e.Signal == record.Log && !e.IsEvent() && e.Body != "" && !requestLine.MatchString(e.Text) && max(e.At, answered.EndAt())-min(e.At, answered.EndAt()) <= moment && c.Own(e, t) {
 			said = append(said, e)
 		}
 	}
-	if best := witness(said); best.Signal == record.Log && best.Body != "" {
-		return best
+	if len(said) == 0 {
+		return nil
 	}
-	return nil
+	return witness(said)
 }
 
 // withPeers adds what others saw of the same requests: it ties a proxy's line to whoever asked.

@@ -41,10 +41,10 @@ func stoppedAsking(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 	}}
 }
 
-// pollsOf are the questions after a job before a time, those after any job where none is named.
+// pollsOf are the questions after a job until a time, those after any job where none is named.
 func pollsOf(c *correlator.Case, job string, at int64) (polls []*correlator.Event) {
 	for _, e := range c.Events {
-		if e.At < at && e.Is(semconv.EventProviderPoll) && (job == "" || e.Own(identity.ProviderJob) == job) {
+		if e.At <= at && e.Is(semconv.EventProviderPoll) && (job == "" || e.Own(identity.ProviderJob) == job) {
 			polls = append(polls, e)
 		}
 	}
@@ -52,19 +52,19 @@ func pollsOf(c *correlator.Case, job string, at int64) (polls []*correlator.Even
 }
 
 // gaveUpUnasked needs a platform that gave up while a job was under way as far as it knew, that had asked after this job before, and went on living without
-// asking: since the provider told the job's end, or for many times as long as it had waited between its questions.
+// asking since the provider told the job's end, minutes before.
 func gaveUpUnasked(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	for _, j := range c.Lifecycle.Jobs {
 		if !atWork(j, t.At) || j.Changes[0].At < t.From-moment {
 			continue
 		}
-		polls := pollsOf(c, j.ID, t.At)
+		polls := pollsOf(c, j.ID, t.At-1)
 		if len(polls) < 2 {
 			continue
 		}
 		last := polls[len(polls)-1]
 		if done := toldEnd(c, j, t.At); done != nil && last.At < done.At && t.At-done.At >= tellsWithin {
-			if alive := c.AliveBetween(semconv.LayerWorkflow, done.At+int64(time.Minute), t.At-1); alive != nil {
+			if alive := c.AliveBetween(semconv.LayerWorkflow, done.At+1, t.At-1); alive != nil {
 				return []correlator.Evidence{{
 					Weight: correlator.Telling, Directness: correlator.Caller, Onset: last.At, Records: append([]*correlator.Event{last, done, alive}, t.Cites...),
 					Summary: "the platform asked after job " + j.ID + " until " + correlator.Time(last.At).Milli() + " and no more, and took no notice of its end" + quote(done),

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
-	"github.com/faultline-io/faultline/internal/identity"
 	"github.com/faultline-io/faultline/internal/needles"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -30,40 +29,23 @@ func missesByName(rollout, complaint *correlator.Event) bool {
 // longThing is how long the name of a thing is, a file or a topic, that no other word of a text holds by chance.
 const longThing = 12
 
-// decodes are the words of who cannot read a message.
-var decodes = needles.Of("decode", "unmarshal", "deserializ", "deserialis", "unknown field", "unknown variant", "schema", "cannot parse", "parse error", "avro", "protobuf", "envelope")
-
-// wroteOf is the layer of who wrote the row of the outbox of which a record tells; "" where it names none, or nobody tells of its writing.
-func wroteOf(c *correlator.Case, e *correlator.Event) string {
-	id := e.Own(identity.Outbox)
-	if id == "" {
-		return ""
-	}
-	for _, row := range c.Lifecycle.Outbox {
-		if first := row.Changes[0]; row.ID == id && first.Event != nil && first.To == semconv.Pending {
-			return first.Event.Layer
-		}
-	}
-	return ""
-}
-
 // aFile finds the file that a rollout changed: "gres.conf".
 var aFile = regexp.MustCompile(`(?:^|[/ ])([a-z][\w-]{3,})\.(?:conf|cfg|ini|ya?ml|json|toml|xml|properties|rules)$`)
 
 // namesFile says whether somebody complains of what a file is about that a rollout changed, by the file's name, where that is no program's.
 func namesFile(c *correlator.Case, rollout, complaint *correlator.Event) bool {
+	if !ofSettings.Any(complaint.Text) {
+		return false
+	}
 	m := aFile.FindStringSubmatch(strings.ToLower(rollout.Attr(semconv.Config)))
 	if m == nil || slices.Contains(anyFile, m[1]) || correlator.LayerOfName(c.Profile, m[1]) != "" {
 		return false
 	}
-	for rest, found := complaint.Text, true; found; {
-		var before string
-		if before, rest, found = strings.Cut(rest, m[1]); found && (before == "" || !isWord(before[len(before)-1])) && (rest == "" || !isWord(rest[0])) {
-			return true
-		}
-	}
-	return false
+	return namedIn(complaint.Text, m[1])
 }
+
+// ofSettings are the words of who complains of how something is set, and not of what it does.
+var ofSettings = needles.Of("configur", "setting", "expected", "invalid", "not defined", "undefined", "not allowed", "unknown")
 
 // anyFile are the names of files that say nothing of what they are about.
 var anyFile = []string{"config", "configuration", "values", "settings", "application", "default", "defaults", "main", "local", "production", "policy", "rules", "override", "overrides", "custom", "deployment", "service", "options", "limits", "network", "security", "server"}

@@ -86,8 +86,8 @@ func shownLongAgo(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 			continue
 		}
 		view := shown[0].Attr(semconv.Projection)
-		if !strings.Contains(e.Text, strings.ToLower(shown[0].Service)) && (len(view) < shortestName || !strings.Contains(e.Text, strings.ToLower(view))) {
-			continue
+		if !namedIn(e.Text, shown[0].Service) && !namedIn(e.Text, view) || unusable.Any(e.Text) {
+			continue // it is not that view's word that it decides by
 		}
 		return []correlator.Evidence{{
 			Rule: semconv.LayerProjection + ".old_view", Layer: semconv.LayerProjection, Weight: correlator.Specific, Directness: correlator.Itself, Onset: shown[0].At,
@@ -95,6 +95,20 @@ func shownLongAgo(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		}}
 	}
 	return nil
+}
+
+// namedIn says whether a text names a program or a thing, as a word.
+func namedIn(text, name string) bool {
+	if len(name) < shortestName {
+		return false
+	}
+	for rest, found := text, true; found; {
+		var before string
+		if before, rest, found = strings.Cut(rest, strings.ToLower(name)); found && (before == "" || !isWord(before[len(before)-1])) && (rest == "" || !isWord(rest[0])) {
+			return true
+		}
+	}
+	return false
 }
 
 // ofRefusal says whether a record tells, moments beside a refusal of the step by the same program, of the very subject that was refused.

@@ -10,9 +10,9 @@ import (
 )
 
 // toldReset finds that somebody tells of a new start of its own.
-var toldReset = regexp.MustCompile(`\b(?:reset|reboot(?:ing|ed)?|restart(?:ing|ed)?|re-?initiali[sz](?:ing|ed))\b`)
+var toldReset = regexp.MustCompile(`\b(?:controller|firmware|bmc|service|process|management|system|daemon|device|host)\b.{0,30}\b(?:reset|reboot(?:ing|ed)?|restart(?:ing|ed)?|re-?initiali[sz](?:ing|ed))\b|^(?:resetting|rebooting|restarting|reinitiali[sz]ing)\b`)
 
-// resetBefore is how long before the first dial in vain that may be.
+// resetBefore is how long before the first dial in vain that may be: a management controller takes minutes to start.
 const resetBefore = int64(10 * time.Minute)
 
 // ofItsReset makes dials that nobody answered the matter of who was dialled, where he told right before them that he starts anew, on the same machine, and
@@ -36,7 +36,7 @@ func ofItsReset(c *correlator.Case, ev correlator.Evidence) []correlator.Evidenc
 	if told == nil {
 		return nil
 	}
-	ev.Rule, ev.Layer, ev.Mechanism, ev.Directness, ev.Onset = dialled+".reset", dialled, "reset", correlator.Itself, told.At
+	ev.Rule, ev.Layer, ev.Mechanism, ev.Directness, ev.Onset = dialled+".starts_anew", dialled, "restart", correlator.Itself, told.At
 	ev.Records = append([]*correlator.Event{told}, ev.Records...)
 	ev.Summary = "who was dialled had started anew right before, by its own word" + quote(told)
 	ev.NextCheck, ev.SafeAction = "why it started anew, and whether it is back", "wait for it, then do the step again; the network needs nothing"

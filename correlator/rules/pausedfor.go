@@ -3,7 +3,6 @@ package rules
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,9 +22,9 @@ func pausedFor() []correlator.Rule {
 }
 
 // stoodFor finds for how long a process says that it did not go on: "event loop blocked for 45.2s", "process was stopped for 45.2 s".
-var stoodFor = regexp.MustCompile(`\b(?:blocked|stopped|paused|frozen|stalled|suspended|stuck|hung|unresponsive)\b.{0,20}? for (\d+(?:\.\d+)?) ?(ms|s|sec|secs|seconds|m|min|minutes)\b`)
+var stoodFor = regexp.MustCompile(`\b(?:process|event loop|main loop|main thread|thread|vm|jvm|runtime|world|scheduler)\b[^.;]{0,40}?\b(?:blocked|stopped|paused|frozen|stalled|suspended|stuck|hung|unresponsive)\b.{0,20}? for (\d+(?:\.\d+)?) ?(ms|s|m)[a-z]*\b`)
 
-// longPause is how long a stand must be to fail a request; toldWithin how long after it that may be told.
+// longPause is how long a stand must be to fail a request: clients wait some seconds at least (docs/domain.md §4.2); toldWithin how long after it that may be told.
 const (
 	longPause  = int64(5 * time.Second)
 	toldWithin = int64(time.Minute)
@@ -48,14 +47,18 @@ func pausedWhile(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	var found []correlator.Evidence
 	for _, layer := range []string{semconv.LayerAPI, semconv.LayerAPIAuth, semconv.LayerDB, semconv.LayerIngress} {
 		c.EachIn(layer, asked[0].At, t.At+toldWithin, func(e *correlator.Event) {
-			if len(found) > 0 || e.IsEvent() || e.Severity < 13 || e.Party() != layer || !strings.Contains(e.Text, " for ") {
+			if len(found) > 0 || e.IsEvent() || e.Severity < 13 || e.Party() != layer || !strings.Contains(e.Text, " for ") || strings.Contains(e.Text, " by ") {
 				return
 			}
 			m := stoodFor.FindStringSubmatch(e.Text)
 			if m == nil {
 				return
 			}
-			long := stretchOf(m[1], m[2])
+			stood, err := time.ParseDuration(m[1] + m[2])
+			if err != nil {
+				return
+			}
+			long := int64(stood)
 			within := func(f *correlator.Event) bool { return f.EndAt() >= e.At-long && f.At <= e.At+moment }
 			if long < longPause || slices.ContainsFunc(asked, func(f *correlator.Event) bool { return !within(f) }) {
 				return
@@ -67,20 +70,4 @@ func pausedWhile(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 		})
 	}
 	return found
-}
-
-// stretchOf is a time by its number and unit, in nanoseconds.
-func stretchOf(number, unit string) int64 {
-	n, err := strconv.ParseFloat(number, 64)
-	if err != nil || n > 1e6 {
-		return 0
-	}
-	scale := time.Second
-	switch {
-	case unit == "ms":
-		scale = time.Millisecond
-	case strings.HasPrefix(unit, "m"):
-		scale = time.Minute
-	}
-	return int64(n * float64(scale))
 }

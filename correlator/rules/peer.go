@@ -174,7 +174,7 @@ func noBackend(find func(*correlator.Case, *correlator.Trouble) []correlator.Evi
 				}
 				// Whoever says of itself why it is not ready owns that the proxy has nobody to ask.
 				watched := e.Layer != semconv.LayerAPI && e.Severity >= 13 && e.Party() == semconv.LayerAPI && e.At <= ev.Records[0].At+moment
-				itself := e.Layer == semconv.LayerAPI && (e.Severity >= 17 || e.Severity >= 13 && e.Party() == e.Layer && hinted(e) == nil && callee(c, e) == "")
+				itself := e.Layer == semconv.LayerAPI && (e.Severity >= 17 || e.Severity >= 13 && e.Party() == e.Layer && e.At <= ev.Records[0].At+moment && holds(e.Text, []string{"not ready", "unready", "not serving"}) && hinted(e) == nil && callee(c, e) == "")
 				if (itself || watched) && e.At <= t.At && holds(e.Text, notReady) {
 					ev.Rule, ev.Layer, ev.Mechanism, ev.Weight = "api.not_ready", semconv.LayerAPI, "not_ready", correlator.Specific
 					ev.Records, ev.Onset = append([]*correlator.Event{e}, ev.Records...), e.At

@@ -35,7 +35,7 @@ func ofRoom(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) [
 }
 
 // freeMachines finds that a provider tells of machines that nobody uses.
-var freeMachines = regexp.MustCompile(`\b[1-9]\d* (?:machines?|hosts?|nodes?|servers?) (?:are )?(?:ready|available|free|idle)\b`)
+var freeMachines = regexp.MustCompile(`(?:^|[^\d/]\s?|: )\b[1-9]\d* (?:machines?|hosts?|nodes?|servers?) (?:are )?(?:ready|available|free|idle)\b`)
 
 // ofPlacement hands the API's own word that nothing fits over to the API, where the provider tells meanwhile of machines that are free.
 func ofPlacement(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
@@ -44,7 +44,7 @@ func ofPlacement(c *correlator.Case, t *correlator.Trouble, ev correlator.Eviden
 	}
 	var free *correlator.Event
 	c.EachIn(semconv.LayerProvider, t.From-recently, t.At, func(e *correlator.Event) {
-		if free == nil && !e.IsEvent() && freeMachines.MatchString(e.Text) && (closeTo(t, e) || correlator.EveryReaderHas(e)) {
+		if free == nil && !e.IsEvent() && !holds(e.Text, []string{"0/", "0 of ", "insufficient"}) && freeMachines.MatchString(e.Text) && (closeTo(t, e) || correlator.EveryReaderHas(e)) {
 			free = e
 		}
 	})

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -72,27 +73,17 @@ func answeredElsewhere(c *correlator.Case, t *correlator.Trouble) []correlator.E
 	}
 	var well *correlator.Event
 	served := false
-	c.EachIn(semconv.LayerIngress, t.From-recently, t.At, func(e *correlator.Event) {
-		if e.HTTP.Status < 200 || e.HTTP.Status >= 400 || e.HTTP.Upstream == "" || firstPart(e) != firstPart(own[0]) {
-			return
-		}
-		if e.HTTP.Upstream == own[0].HTTP.Upstream {
+	look := func(e *correlator.Event) {
+		switch {
+		case e.Layer != semconv.LayerIngress || e.HTTP.Upstream == "" || e.HTTP.Status < 200 || e.HTTP.Status >= 400 || firstPart(e) != firstPart(own[0]):
+		case e.HTTP.Upstream == own[0].HTTP.Upstream:
 			served = true
-		} else if correlator.EveryReaderHas(e) || closeTo(t, e) {
+		case correlator.EveryReaderHas(e) || closeTo(t, e):
 			well = e
 		}
-	})
-	if well == nil { // others' own calls
-		c.EachOther(t.From-recently, t.At, func(e *correlator.Event) {
-			switch {
-			case e.Layer != semconv.LayerIngress || e.HTTP.Upstream == "" || e.HTTP.Status < 200 || e.HTTP.Status >= 400 || firstPart(e) != firstPart(own[0]):
-			case e.HTTP.Upstream == own[0].HTTP.Upstream:
-				served = true
-			default:
-				well = e
-			}
-		})
 	}
+	c.EachIn(semconv.LayerIngress, t.From-recently, t.At, look)
+	c.EachOther(t.From-recently, t.At, look)
 	if served || well == nil {
 		return nil
 	}
@@ -119,13 +110,20 @@ func unknownAt(c *correlator.Case) []*correlator.Event {
 	}).([]*correlator.Event)
 }
 
-// firstPart is the first part of the path that a proxy was asked for, "" where it does not tell.
+// aVersion finds that the first part of a path is an API's version alone.
+var aVersion = regexp.MustCompile(`^v\d+[a-z0-9]*$`)
+
+// firstPart is the first part of the path that a proxy was asked for, with what follows a version; "" where it does not tell.
 func firstPart(e *correlator.Event) string {
 	path := e.HTTP.Path
 	if at := requestLine.FindStringIndex(e.Text); path == "" && at != nil {
-		path, _, _ = strings.Cut(e.Text[at[1]-1:], " ")
+		path = strings.FieldsFunc(e.Text[at[1]-1:], func(r rune) bool { return r == ' ' || r == '"' })[0]
 	}
-	part, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	part, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if aVersion.MatchString(part) {
+		resource, _, _ := strings.Cut(rest, "/")
+		part += "/" + resource
+	}
 	return part
 }
 

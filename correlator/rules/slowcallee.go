@@ -12,14 +12,15 @@ import (
 func slowCallee() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "db.slow_statement", Layer: semconv.LayerDB, Mechanism: "slow",
-		Looks:      "a request that failed for its time, and within it the database's own span of a statement that took nearly all of it",
+		Looks:      "a request that failed for its time, and within it the database's own span of a statement that failed and took nearly all of it",
 		NextCheck:  "what the database did meanwhile: its checkpoints, its disks, its locks",
 		SafeAction: "its callers need nothing; ask again once it is quick",
 		Find:       tookAllTheTime,
 	}}
 }
 
-// nearlyAll is the share of a request's time that one statement takes, and longStatement how long that is at least.
+// nearlyAll is the share of a request's time that one statement takes, what is left being the way and the answer; longStatement how long that is at least, twice
+// what a pool or a driver waits by default before it complains itself.
 const (
 	nearlyAll     = 0.9
 	longStatement = 5 * time.Second
@@ -29,11 +30,11 @@ const (
 func tookAllTheTime(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	var records []*correlator.Event
 	for _, e := range c.Failures(t) {
-		if e.Signal != record.Span || e.TraceID == "" || e.Layer == semconv.LayerDB || e.Layer == semconv.LayerClient || e.EndAt()-e.At < int64(longStatement) {
+		if e.Signal != record.Span || e.TraceID == "" || e.Layer == semconv.LayerDB || e.Layer == semconv.LayerClient || !c.Own(e, t) || e.EndAt()-e.At < int64(longStatement) {
 			continue
 		}
 		for _, s := range spansByTrace(c)[e.TraceID] {
-			if s.Layer == semconv.LayerDB && s.Failed() && s.At >= e.At-moment && float64(s.EndAt()-s.At) >= nearlyAll*float64(e.EndAt()-e.At) {
+			if s.Layer == semconv.LayerDB && s.Failed() && s.At >= e.At-moment && s.At < e.EndAt() && s.EndAt() <= e.EndAt()+moment && float64(s.EndAt()-s.At) >= nearlyAll*float64(e.EndAt()-e.At) {
 				records = append(records, s, e)
 			}
 		}

@@ -12,6 +12,9 @@ import (
 func stoodBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	var planned *correlator.Event
 	for _, w := range c.Lifecycle.Workflows {
+		if w.Changes[0].At < t.From-moment {
+			continue // of a step before
+		}
 		if slices.ContainsFunc(w.Changes, func(change correlator.Change) bool { return change.At < t.At && change.To != semconv.Scheduled }) {
 			return nil
 		}
@@ -32,6 +35,6 @@ func stoodBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	return []correlator.Evidence{{
 		Rule: "workflow.not_taken", Layer: semconv.LayerWorkflow, Weight: correlator.Generic, Directness: correlator.Itself, Onset: planned.At,
 		Records: append([]*correlator.Event{planned}, append(says[:min(len(says), ownWords):min(len(says), ownWords)], t.Cites...)...),
-		Summary: "the run was planned and begun by nobody, and who should have begun it stands by" + quote(says[len(says)-1]),
+		Summary: "the run was planned and begun by nobody, and who should have begun it stands by" + quote(says[0]),
 	}}
 }

@@ -37,7 +37,7 @@ var (
 	// noneCame finds that none of the calls came that a step waits for: "confirm requests seen: 0", "requests received 0".
 	noneCame = regexp.MustCompile(`\bno (?:renewal|heartbeat|keepalive|sign of life) since\b|\bnot renewed since\b|\b(?:requests?|calls?|uploads?|confirmations?|puts?|posts?) (?:seen|received|so far)[:= ]+0\b|\bno (?:confirmation|upload|confirm|put)(?: request)? (?:was )?(?:received|seen)\b|\b0 (?:\w+ )?(?:requests|calls|uploads) (?:received|seen)\b`)
 	// noneCameWords are the words without which a text is not looked at for that.
-	noneCameWords = []string{"no renewal since", "no heartbeat since", "no keepalive since", "no sign of life since", "not renewed since", " seen: 0", " seen=0", " seen 0", " received: 0", " received=0", " received 0", " so far: 0", " so far 0", "no confirmation ", "no upload ", "no confirm request ", "no put request ", " requests received", " uploads received", " calls received"}
+	noneCameWords = []string{"no renewal since", "no heartbeat since", "no keepalive since", "no sign of life since", "not renewed since", " seen: 0", " seen=0", " seen 0", " received: 0", " received=0", " received 0", " so far: 0", " so far 0", "no confirmation ", "no upload ", "no confirm request ", "no put request ", "no confirm ", "no put ", " requests received", " uploads received", " calls received"}
 )
 
 // neverSent needs both: the API's own word on this very allocation, and the word of the user's program meanwhile, which does not complain of any call.

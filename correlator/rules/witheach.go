@@ -93,7 +93,7 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	for _, key := range order {
 		g := groups[key]
 		first := g.said[0]
-		if g.n < leastPaired || len(strings.Fields(first.Text)) < 3 || passesOn(first) {
+		if g.n < leastPaired || len(strings.Fields(first.Text)) < 3 || passesOn(c, first) {
 			continue
 		}
 		if s := stated(c, first); s.about != "" && !s.cause || hinted(first) != nil && !first.Failed() && !c.Own(first, t) && !on(first, themeAloud) {
@@ -143,11 +143,11 @@ func saidOften(c *correlator.Case, t *correlator.Trouble, key string, like *corr
 }
 
 // passesOn says whether a line only tells of a request, and how it was answered or that its caller was not let in: a proxy's, or an authority's doing.
-func passesOn(e *correlator.Event) bool {
+func passesOn(c *correlator.Case, e *correlator.Event) bool {
 	if e.HTTP.Proxied && e.HTTP.Upstream == "" && e.HTTP.Flags != "" {
 		return false // it answered by itself, and says why
 	}
-	if refusesForm.MatchString(e.Text) || e.Party() == semconv.LayerAPI && ofForm.Any(e.Text) {
+	if refusesForm.MatchString(e.Text) || e.Party() == semconv.LayerAPI && sentBadForm(c, e) {
 		return true // what is wrong with what it was sent is its sender's matter
 	}
 	return requestLine.MatchString(e.Text) && (e.Party() == semconv.LayerIngress || holds(e.Text, []string{" 401", " 403", "429 "}))

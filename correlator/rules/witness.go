@@ -42,7 +42,7 @@ func witness(records []*correlator.Event) *correlator.Event {
 }
 
 // stackFrame finds a record that is the middle of an exception which its emitter wrote line by line (Java, Python, Go, Node.js, .NET).
-var stackFrame = regexp.MustCompile(`^\s*(?:at [\w$.<>/]+ ?\(|at [\w$.<>/]+\.[\w$]+\(\)|file ".*", line \d+|\.\.\. \d+ more|traceback \(most recent call last\):?$|goroutine \d+ \[|raise [a-z]\w*\()`)
+var stackFrame = regexp.MustCompile(`^\s*(?:at [\w$.<>/ ]+ ?\((?:[^)]*:\d+|native method|unknown source|<anonymous>)|at [\w$.<>/]+\.[\w$]+\(\)|file ".*", line \d+|\.\.\. \d+ more|traceback \(most recent call last\):?$|goroutine \d+ \[|raise [a-z]\w*\()`)
 
 // sharedServices are the layers that are one service for everybody: what such a service says of itself, it says
 // under nobody's identifiers.

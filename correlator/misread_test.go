@@ -1,0 +1,62 @@
+package correlator_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// Lines that hold a rule's words and mean something else: the rule says nothing.
+func TestWordsThatMeanSomethingElse(t *testing.T) {
+	const refusedThrice = `
+10:00:30 cli span 45ms error allocation_id=a-1 name="DELETE /v1/allocations/a-1" http.response.status_code=503
+10:02:30 cli span 45ms error allocation_id=a-1 name="DELETE /v1/allocations/a-1" http.response.status_code=503
+10:04:30 cli span 45ms error allocation_id=a-1 name="DELETE /v1/allocations/a-1" http.response.status_code=503
+10:06:00 api heartbeat component=api
+`
+	for _, c := range []struct{ name, told, rule string }{
+		{"a database's limit that a provider repeats", ordered + `
+10:00:30 awx error allocation_id=a-1 http.response.status_code=500 | launch: FATAL: sorry, too many clients already
+10:03:30 awx error allocation_id=a-1 http.response.status_code=500 | launch: FATAL: sorry, too many clients already
+` + failed, "provider.pool"},
+		{"no machine of twelve", ordered + `
+10:00:20 kubevirt info layer=provider allocation_id=a-1 | 0/12 nodes are available: 12 Insufficient nvidia.com/gpu
+10:00:30 api warn allocation_id=a-1 | placement: no available machine matches, no capacity
+` + failed, "api.placement"},
+		{"a limit of tries", ordered + `
+10:00:30 awx warn allocation_id=a-1 http.response.status_code=401 | login: limit of 5 attempts reached, account locked
+10:00:31 provisioner error allocation_id=a-1 http.response.status_code=401 | launch: awx answered 401
+` + failed, "provider.quota"},
+		{"somebody else who was blocked", inUse + "10:04:40 auth-service warn | tenant acme blocked for 600 s after 5 failed logins\n" + refusedThrice, "api_auth.paused"},
+		{"a transaction that is blocked", inUse + "10:04:40 postgres warn | transaction 91 of process 88 blocked by 77 for 300 s\n" + refusedThrice, "db.paused"},
+		{"a counter that was reset", ordered + `
+10:00:20 bmc info node_id=n-a7 | retry counter reset for session root
+10:00:30 provisioner error allocation_id=a-1 node_id=n-a7 server.address=bmc-n-a7 | power on via bmc-n-a7: dial tcp 10.0.9.72:443: i/o timeout
+10:05:30 provisioner error allocation_id=a-1 node_id=n-a7 server.address=bmc-n-a7 | power on via bmc-n-a7: dial tcp 10.0.9.72:443: i/o timeout
+` + failed, "provider.starts_anew"},
+		{"an answer that cannot be read", inUse + `
+10:00:29 api info allocation_id=a-1 | decode provider response: invalid character '<' looking for beginning of value
+10:00:30 cli error allocation_id=a-1 | release a-1: server answered 400
+10:05:29 api info allocation_id=a-1 | decode provider response: invalid character '<' looking for beginning of value
+10:06:00 api heartbeat component=api
+`, "client.malformed"},
+		{"a view that cannot be reached", ordered + `
+10:00:20 read-model projection.observed allocation_id=a-1 projection=inventory field=state value=free as_of=2026-03-02T08:00:00Z
+10:00:30 provisioner error allocation_id=a-1 | GET http://read-model/v1/inventory: connection refused
+10:05:30 provisioner error allocation_id=a-1 | GET http://read-model/v1/inventory: connection refused
+` + failed, "projection.old_view"},
+		{"an undoing while others were served", ordered + `
+10:00:10 argocd deploy.change component=maas config=theme from=r1 to=r2
+10:00:30 maas error allocation_id=a-1 layer=provider | step seven stays undone
+10:03:30 maas error allocation_id=a-1 layer=provider | step seven stays undone
+10:05:00 maas info layer=provider allocation_id=a-2 http.response.status_code=200 | deploy done
+` + failed + `10:30:00 argocd deploy.change component=maas config=theme from=r2 to=r1
+10:31:00 maas info layer=provider allocation_id=a-3 http.response.status_code=200 | deploy done
+`, "deploy.change"},
+	} {
+		for _, f := range verdictOn(t, c.told).Faults {
+			if f.Rule == c.rule || strings.HasSuffix(f.Rule, c.rule) {
+				t.Errorf("%s: %s", c.name, f.Summary)
+			}
+		}
+	}
+}
