@@ -39,6 +39,15 @@ func TestWordsThatMeanSomethingElse(t *testing.T) {
 10:05:29 api info allocation_id=a-1 | decode provider response: invalid character '<' looking for beginning of value
 10:06:00 api heartbeat component=api
 `, "client.malformed"},
+		{"a yes each time", inUse + `
+10:00:30 cli error allocation_id=a-1 | release a-1: 504 Gateway Timeout
+10:00:30.1 auth-service info allocation_id=a-1 | decision: release allowed to bob
+10:02:30 cli error allocation_id=a-1 | release a-1: 504 Gateway Timeout
+10:02:30.1 auth-service info allocation_id=a-1 | decision: release allowed to bob
+10:04:30 cli error allocation_id=a-1 | release a-1: 504 Gateway Timeout
+10:04:30.1 auth-service info allocation_id=a-1 | decision: release allowed to bob
+10:06:00 api heartbeat component=api
+`, "api_auth.with_each_failure"},
 		{"a view that cannot be reached", ordered + `
 10:00:20 read-model projection.observed allocation_id=a-1 projection=inventory field=state value=free as_of=2026-03-02T08:00:00Z
 10:00:30 provisioner error allocation_id=a-1 | GET http://read-model/v1/inventory: connection refused

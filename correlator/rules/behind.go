@@ -118,7 +118,7 @@ var serversOwn = []string{"too many clients", "too many connections", "remaining
 // ownPool looks whose pool is empty: where the database reports room, it is that of whoever complains; a provider that turns its own callers away for want of
 // connections speaks of those.
 func ownPool(c *correlator.Case, t *correlator.Trouble, ev correlator.Evidence) correlator.Evidence {
-	if slices.ContainsFunc(ev.Records, sleptThrough) {
+	if slices.ContainsFunc(ev.Records, func(e *correlator.Event) bool { return ofSleeper(c, e) }) {
 		ev.Records = nil // who waited did not run: what it says of others is old
 		return ev
 	}

@@ -60,6 +60,16 @@ func limitOf(text string) time.Duration {
 	return d
 }
 
+// ofSleeper says whether a record, or a span of the same service and request, lasted far longer than a limit that it names.
+func ofSleeper(c *correlator.Case, e *correlator.Event) bool {
+	if sleptThrough(e) {
+		return true
+	}
+	return e.Failed() && e.TraceID != "" && limitOf(e.Text) > 0 && slices.ContainsFunc(spansByTrace(c)[e.TraceID], func(s *correlator.Event) bool {
+		return s.Service == e.Service && sleptThrough(s)
+	})
+}
+
 // sleptThrough says whether a span lasted far longer than the limit that it names.
 func sleptThrough(e *correlator.Event) bool {
 	if e.Signal != record.Span {

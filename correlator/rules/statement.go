@@ -124,6 +124,10 @@ func stated(c *correlator.Case, e *correlator.Event) statement {
 
 func state(c *correlator.Case, e *correlator.Event) statement {
 	s := statement{event: e, party: e.Party(), answeredFailing: strings.Contains(e.Text, "50") && answersFailing.MatchString(e.Text)}
+	if ofSleeper(c, e) {
+		s.echo = true // who did not run tells of others what was long before
+		return s
+	}
 	if m := why(e.Text); m != nil {
 		if s.about = correlator.LayerOfName(c.Profile, m[1]); s.about == s.party {
 			s.about = ""

@@ -93,8 +93,8 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	for _, key := range order {
 		g := groups[key]
 		first := g.said[0]
-		if g.n < leastPaired || len(strings.Fields(first.Text)) < 3 || passesOn(c, first) {
-			continue
+		if g.n < leastPaired || len(strings.Fields(first.Text)) < 3 || passesOn(c, first) || saysYes(first) || holds(first.Text, waitedItself) {
+			continue // a yes is no reason, nor is to have waited as the step did
 		}
 		if s := stated(c, first); s.about != "" && !s.cause || hinted(first) != nil && !first.Failed() && !c.Own(first, t) && !on(first, themeAloud) {
 			return nil // who blames somebody else is none, and of a quiet line with known words a reader may have one of two, but for a panic's
@@ -130,6 +130,17 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 		Summary: "each time the call failed, the " + first.Party() + " said" + quote(first),
 	}}
 }
+
+// waitedItself are the words of who called somebody else and had no answer (Go, Python, Java).
+var waitedItself = []string{"context deadline exceeded", "client.timeout exceeded", "awaiting headers", "read timed out", "i/o timeout"}
+
+// saysYes says whether somebody tells that what he did or decided went well.
+func saysYes(e *correlator.Event) bool {
+	return e.Severity < 13 && tellsOfSuccess.MatchString(e.Text) && !holds(e.Text, []string{"not ", "n't ", "never ", "no longer "})
+}
+
+// tellsOfSuccess finds the words of it.
+var tellsOfSuccess = regexp.MustCompile(`\b(?:allowed|granted|accepted|approved|permitted|succeeded|successful(?:ly)?)\b`)
 
 // saidOften says whether a service says the same around a trouble more often than some times, the step's own calls that nobody else tells of left out.
 func saidOften(c *correlator.Case, t *correlator.Trouble, key string, like *correlator.Event, most int, behind func(*correlator.Event) bool) bool {
