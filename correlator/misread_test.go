@@ -39,6 +39,18 @@ func TestWordsThatMeanSomethingElse(t *testing.T) {
 10:05:29 api info allocation_id=a-1 | decode provider response: invalid character '<' looking for beginning of value
 10:06:00 api heartbeat component=api
 `, "client.malformed"},
+		{"a question that may still be open", ordered + `
+10:00:00 node-agent heartbeat component=node-agent node_id=n-a7
+09:59:31 api info node_id=n-a7 | GET tasks/wait 204
+10:00:01 api info node_id=n-a7 | GET tasks/wait 204
+10:00:02 provisioner task.state task_id=tk-1 workflow_id=w-1 node_id=n-a7 type=node.provision to=queued
+10:00:03 api info node_id=n-b8 | GET tasks/wait 204
+10:00:05 node-agent info node_id=n-a7 | ready
+10:00:07 provisioner task.state task_id=tk-1 workflow_id=w-1 node_id=n-a7 type=node.provision to=expired
+10:00:08 api heartbeat component=api
+10:00:08 provisioner heartbeat component=provisioner
+10:00:09 node-agent heartbeat component=node-agent node_id=n-a7
+`, "node_agent.asks_no_more"},
 		{"a yes each time", inUse + `
 10:00:30 cli error allocation_id=a-1 | release a-1: 504 Gateway Timeout
 10:00:30.1 auth-service info allocation_id=a-1 | decision: release allowed to bob

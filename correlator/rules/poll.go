@@ -110,6 +110,9 @@ func answeredPath(text string) string {
 	return ""
 }
 
+// longestQuestion is how long an agent's question for work may be held open until there is some, or an answer that there is none.
+const longestQuestion = int64(30 * time.Second)
+
 func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 	q := questions(c, t)
 	if len(q.after) > 0 || !t.NeverTaken() || t.Node == "" || t.Attempt.Queued == nil || asksInVain(c, t) {
@@ -122,6 +125,9 @@ func asksNoMore(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 		return nil // one question alone may be all that was kept of many, but for an agent that is heard of otherwise
 	}
 	last := q.before[len(q.before)-1]
+	if t.At-last.At < longestQuestion {
+		return nil // it may still wait for the answer to its last one
+	}
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Caller, Certain: true, Onset: last.At,
 		Records: append([]*correlator.Event{last, q.peers[len(q.peers)-1]}, t.Cites...),
