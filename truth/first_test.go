@@ -12,12 +12,11 @@ import (
 	"github.com/faultline-io/faultline/truth"
 )
 
-var update = flag.Bool("update", false, "write the sums of docs/truth.md anew")
+var update = flag.Bool("update", false, "write the sums of docs/judging.md anew")
 
-// The page of first results says what its rows add up to.
-func TestThePageAddsItsRowsUp(t *testing.T) {
-	const page = "../docs/truth.md"
-	file, err := os.Open(page)
+// What the rows of the page of first results add up to is told beside how verdicts come about: that page's lines stay as they are.
+func TestTheRowsAreAddedUp(t *testing.T) {
+	file, err := os.Open("../docs/truth.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +34,7 @@ func TestThePageAddsItsRowsUp(t *testing.T) {
 		_, _ = fmt.Fprintf(&want, "| %s |\n", strings.Join(cells[:len(cells)-1], " | ")) // no first result counts what was claimed with low confidence
 	}
 	want.WriteString("\n")
-	doctest.Section(t, page, "The rows of this page added up; `go test ./truth -update` writes this table.\n", "## Rounds\n", want.String(), *update)
+	doctest.Section(t, "../docs/judging.md", "The rows of [truth.md](truth.md) added up; `go test ./truth -update` writes this table.\n", "## Metrics\n", want.String(), *update)
 }
 
 const page = `
