@@ -26,6 +26,10 @@ func TestWordsThatMeanSomethingElse(t *testing.T) {
 10:00:30 awx warn allocation_id=a-1 http.response.status_code=401 | login: limit of 5 attempts reached, account locked
 10:00:31 provisioner error allocation_id=a-1 http.response.status_code=401 | launch: awx answered 401
 ` + failed, "provider.quota"},
+		{"a limiter that tells its caller's time was over before it could wait", ordered + `
+10:00:20 provisioner info allocation_id=a-1 | machine g-7: no node yet
+10:09:30 provisioner error allocation_id=a-1 | wait for node: failed to list machines: client rate limiter Wait returned an error: context deadline exceeded
+` + failed, "workflow.limit"},
 		{"somebody else who was blocked", inUse + "10:04:40 auth-service warn | tenant acme blocked for 600 s after 5 failed logins\n" + refusedThrice, "api_auth.paused"},
 		{"a transaction that is blocked", inUse + "10:04:40 postgres warn | transaction 91 of process 88 blocked by 77 for 300 s\n" + refusedThrice, "db.paused"},
 		{"a counter that was reset", ordered + `

@@ -22,7 +22,7 @@ func (e *Event) Party() string { return e.party }
 var watchers = func() map[string]bool {
 	out := map[string]bool{}
 	for _, name := range strings.Fields("kubelet kubernetes k8s kube systemd journald journal containerd crio cri docker dockerd podman supervisord monit runit event events kernel " +
-		"haproxy envoy nginx traefik keepalived lb loadbalancer blackbox prober healthcheck watchdog node") {
+		"haproxy envoy nginx traefik keepalived lb loadbalancer blackbox prober healthcheck watchdog node launchd macos windows scm") {
 		out[name] = true
 	}
 	return out
@@ -45,7 +45,9 @@ var subjectWords = regexp.MustCompile(
 		`|cgroup out of memory: killed process \d+ \(([^)]+)\)` + // the kernel, of a container's own limit
 		`|oom-kill:constraint=constraint_memcg.*\btask=([^,]+)` +
 		`|\bserver ([a-z0-9_.-]+/[a-z0-9_.-]+) (?:is (?:down|up|going)|failed, reason: layer7 wrong)` + // HAProxy
-		`|\b(?:deployment|statefulset|daemonset|replicaset)[ /]"?([a-z0-9][a-z0-9-]+)`)
+		`|\b(?:deployment|statefulset|daemonset|replicaset)[ /]"?([a-z0-9][a-z0-9-]+)` +
+		`|\[(?:system|gui/\d+|user/\d+)/([a-z0-9._-]+)(?: \[\d+\])?:?\]:? service (?:exited|crashed|could not)` + // launchd
+		`|\bthe ([a-z0-9][a-z0-9 ._-]*?) service (?:terminated|hung|failed to start|did not respond)`) // Windows' Service Control Manager
 
 // killedForMemory finds the process that a kernel killed since its machine had no memory left (oom_kill.c). On a machine of the platform's own, of which no node is
 // known, that process is the platform's service there.
@@ -125,7 +127,7 @@ func subject(p *profile.Profile, e *Event) string {
 
 // watches says whether a text has a word of those that subjectWords looks for: asking costs less than matching.
 func watches(text string) bool {
-	return holdsAny(text, ".service", "container", "pod", "killed process", "oom-kill", " is down", "layer7 wrong", "deployment", "statefulset", "daemonset")
+	return holdsAny(text, ".service", "container", "pod", "killed process", "oom-kill", " is down", "layer7 wrong", "deployment", "statefulset", "daemonset", " service exited", " service terminated")
 }
 
 // LayerOfName gives the layer of a component that somebody names: a service, container, pod, unit or host. The profile's

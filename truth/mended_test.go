@@ -26,6 +26,13 @@ var mended = map[string]string{
 	"round-148/26-": "db.slow_statement",       // a statement that takes all of a request's time
 	"round-148/31-": "ingress.other_backend",   // calls sent to another pool than others' calls
 	"round-148/33-": "client.malformed",        // a path with a variable that nobody filled in
+	"round-150/24-": "client.unsendable",       // a client that cannot write its request
+	"round-151/01-": "deploy.change",           // what is missed stands in the file that was changed
+	"round-151/07-": "network.filtered",        // an access list that tells of what it denied
+	"round-151/12-": "node.disk",               // a disk whose blocks Windows retries
+	"round-151/16-": "cert.expired",            // a broker that tells why it ends connections
+	"round-151/19-": "api.limit",               // a pool of threads that starves
+	"round-151/22-": "node_agent.crash",        // launchd's word of the agent
 	"claims/01c-":   "db.lock",                 // a lock told at INFO
 	"claims/02e-":   "provider.quota",          // a limit behind a 403
 	"claims/02k-":   "deploy.change",           // a producer that writes what its consumer cannot read

@@ -110,6 +110,7 @@ var groups = []struct {
 	{endedHolder, "sent and not handed out, or not taken, for one that has ended"},
 	{ownTimer, "at work, and waiting for a time of its own"},
 	{sameLength, "handed on by a proxy, and ended by it"},
+	{cutCall, "at work, and given up by the proxy that waited"},
 	{saidLast, "not arrived: nobody listens"},
 	{filtered, "not arrived: thrown away on the way"},
 	{removedBefore, "not arrived: where it was sent to was taken away"},

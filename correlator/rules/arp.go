@@ -36,6 +36,10 @@ func answeredByTwo(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 			}}
 			return
 		}
+		if strings.Contains(e.Text, "reply from") {
+			found = repliesOfTwo(c, t, e)
+			return
+		}
 		m := arpAnswer.FindStringSubmatch(e.Text)
 		switch {
 		case m == nil:
@@ -60,7 +64,7 @@ func answeredByTwo(c *correlator.Case, t *correlator.Trouble) []correlator.Evide
 // arpingReply finds who answered arping.
 var arpingReply = regexp.MustCompile(`\breply from (\d{1,3}(?:\.\d{1,3}){3}) \[((?:[0-9a-f]{2}:){5}[0-9a-f]{2})\]`)
 
-// repliesOfTwo finds that another machine's arping of an address that the step's own records name was answered by two cards.
+// repliesOfTwo finds that an arping of an address that the step's own records name was answered by two cards.
 func repliesOfTwo(c *correlator.Case, t *correlator.Trouble, e *correlator.Event) []correlator.Evidence {
 	cards := map[string]bool{}
 	address := ""

@@ -39,7 +39,7 @@ const changed = 3 * time.Hour
 
 // misfits are the words of something that does not fit: another name, form, version or place than the one that is asked for.
 var misfits = needles.Of(
-	"code: 404", "not found", "failed to find", "no matches for", "no such", "does not exist", "doesn't exist", "unknown", "unsupported", "not supported", "unrecognized", "unrecognised", "undefined", "unexpected",
+	"code: 404", "not found", "not be found", "failed to find", "no matches for", "no such", "does not exist", "doesn't exist", "unknown", "unsupported", "not supported", "unrecognized", "unrecognised", "undefined", "unexpected",
 	"missing", "not correct", "no object named", "not installed", "mismatch", "incompatible", "deprecated", "no longer", "invalid", "cannot find", "could not find", "required", "not allowed", "schema", "malformed", "wrong", "failed to decode", "failed to parse", "deserializ", "unmarshal",
 	"expected", "version", "checksum", "failed to verify", "does not match", "digest",
 )
@@ -108,6 +108,9 @@ func brokenBy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
 		return missesByName(found, e) || refusedByName(found, e) || missesGiven(c, t, found, e)
 	}) {
 		ev.Weight = correlator.Specific // by its very name
+	}
+	if names := takenFrom(c, t, found, complaints); names != nil {
+		ev.Weight, ev.Directness, ev.Records = correlator.Specific, correlator.Itself, append(ev.Records, names)
 	}
 	if others := ofPeers(c, t, found, complaints); len(others) > 0 {
 		ev.Weight, ev.Records = correlator.Specific, append(ev.Records, others...)

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -12,7 +13,7 @@ import (
 func filtered() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "network.filtered", Layer: semconv.LayerNetwork, Mechanism: "policy",
-		Looks:      "a packet filter's own line, again and again while a step fails, on packets that it threw away and whose sender or receiver the step's own records name",
+		Looks:      "a packet filter's own line, again and again while a step fails, on packets that it threw away and whose sender or receiver the step's own records name, or which were for where the step dials in vain",
 		NextCheck:  "which rule of that filter it was, and since when it is there",
 		SafeAction: "let those packets pass; both ends need nothing",
 		Find:       filteredOut,
@@ -28,6 +29,8 @@ func filtered() []correlator.Rule {
 var (
 	// filterLine finds the addresses in a line of netfilter's LOG target.
 	filterLine = regexp.MustCompile(`\bin=\S* .*?\bsrc=(\d{1,3}(?:\.\d{1,3}){3})\b.*?\bdst=(\d{1,3}(?:\.\d{1,3}){3})\b.*?\bproto=`)
+	// deniedLine finds the address that a packet was for which an access list did not let pass (Cisco's and Arista's IPACCESS, Junos' RT_FLOW_SESSION_DENY).
+	deniedLine = regexp.MustCompile(`\bdenied (?:tcp |udp )?\d{1,3}(?:\.\d{1,3}){3}[(/:]\d+\)? ?-> ?(\d{1,3}(?:\.\d{1,3}){3})[(/:](\d+)`)
 	// dialTimedOut finds the address of a dial that nobody answered (Go's net).
 	dialTimedOut = regexp.MustCompile(`\bdial (?:tcp|udp) (\d{1,3}(?:\.\d{1,3}){2})\.\d{1,3}:\d+: i/o timeout`)
 )
@@ -45,12 +48,52 @@ func filteredOut(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 		}
 	})
 	if len(records) < 2 {
+		records = deniedByList(c, t)
+	}
+	if len(records) < 2 {
 		return nil
 	}
 	return []correlator.Evidence{{
 		Weight: correlator.Telling, Directness: correlator.Itself, Onset: records[0].At, Records: records[:min(len(records), ownWords)],
 		Summary: "a packet filter threw the step's packets away" + quote(records[0]),
 	}}
+}
+
+// deniedByList lists what the network's access lists tell, at whatever level, of packets to a port that the step dialled in vain; nil where none of them was for
+// the very address.
+func deniedByList(c *correlator.Case, t *correlator.Trouble) (records []*correlator.Event) {
+	var dials []*correlator.Event
+	for _, e := range c.Failures(t) {
+		if !e.IsEvent() && (e.Layer == semconv.LayerNodeAgent || c.Own(e, t)) && holds(e.Text, tooLate) {
+			dials = append(dials, e)
+		}
+	}
+	if len(dials) == 0 {
+		return nil
+	}
+	dialled := func(to string) bool {
+		return slices.ContainsFunc(dials, func(e *correlator.Event) bool { return namedIn(e.Text, to) })
+	}
+	exact, port := false, ""
+	c.EachIn(semconv.LayerNetwork, t.From-recently, t.At+recently, func(e *correlator.Event) {
+		if e.IsEvent() || !strings.Contains(e.Text, "denied ") || !closeTo(t, e) && !correlator.EveryReaderHas(e) {
+			return
+		}
+		m := deniedLine.FindStringSubmatch(e.Text)
+		if m == nil || port != "" && m[2] != port {
+			return
+		}
+		if dialled(m[1] + ":" + m[2]) {
+			exact, port = true, m[2]
+		}
+		if port != "" {
+			records = append(records, e)
+		}
+	})
+	if !exact {
+		return nil
+	}
+	return records
 }
 
 // filterWords are those of a filter that lets a packet not pass.

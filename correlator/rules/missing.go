@@ -105,7 +105,7 @@ func missedNew(c *correlator.Case, t *correlator.Trouble, rollout *correlator.Ev
 const longName = 8
 
 // gone are the words of something that is not there.
-var gone = needles.Of("code 404", "code: 404", " 404 ", "not present", "not found", "notfound", "is missing", "does not exist", "no such", "could not find", "cannot find")
+var gone = needles.Of("code 404", "code: 404", " 404 ", "not present", "not found", "not be found", "notfound", "is missing", "does not exist", "no such", "could not find", "cannot find")
 
 // absentFile finds that somebody tells of a file that a server does not have.
 var absentFile = regexp.MustCompile(`\bcode: ?404\b|\b404 (?:not found|for )`)
@@ -128,4 +128,27 @@ func missesGiven(c *correlator.Case, t *correlator.Trouble, rollout, complaint *
 		return out
 	}).([]*correlator.Event)
 	return slices.ContainsFunc(named, func(e *correlator.Event) bool { return e.At >= rollout.At && e.At <= complaint.At && c.Own(e, t) })
+}
+
+// takenFrom is somebody's own word that what is missed, by its name, stands in the file which a rollout changed; nil where there is none.
+func takenFrom(c *correlator.Case, t *correlator.Trouble, rollout *correlator.Event, complaints []*correlator.Event) *correlator.Event {
+	file := strings.ToLower(rollout.Attr(semconv.Config))
+	if file = file[strings.LastIndexByte(file, '/')+1:]; len(file) < longName || !aFile.MatchString(file) {
+		return nil
+	}
+	missed := map[string]bool{}
+	for _, e := range complaints {
+		for _, name := range subjects(e.Text) {
+			missed[name] = len(name) >= longName && gone.Any(e.Text)
+		}
+	}
+	for _, e := range c.Events {
+		if e.At < rollout.At || e.At > t.At+moment || e.IsEvent() || !strings.Contains(e.Text, file) {
+			continue
+		}
+		if slices.ContainsFunc(subjects(e.Text), func(name string) bool { return missed[name] }) {
+			return e
+		}
+	}
+	return nil
 }

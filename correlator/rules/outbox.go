@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/needles"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
@@ -17,16 +18,21 @@ func outbox() []correlator.Rule {
 				return nil
 			}
 			ev := correlator.Evidence{Weight: correlator.Telling, Directness: correlator.Itself, Certain: true, Onset: t.From}
-			said := ""
+			said, ended := "", true
 			for _, e := range t.Cites {
 				if words := e.Attr(semconv.LastError); words != "" && named(e) == nil && !holds(e.Text, unreachable) {
 					said = words
+					ended = ended && endedByOther.Any(e.Text)
 				}
 			}
 			for _, e := range c.Failures(t) {
 				if e.Layer == semconv.LayerOutbox && !e.IsEvent() && named(e) == nil && !holds(e.Text, unreachable) {
 					ev.Records = append(ev.Records, e)
+					ended = ended && endedByOther.Any(e.Text)
 				}
+			}
+			if ended {
+				ev.Weight, ev.Certain = correlator.Generic, false // who ended it knows why
 			}
 			if said == "" && len(ev.Records) == 0 {
 				return nil
@@ -40,3 +46,6 @@ func outbox() []correlator.Rule {
 		},
 	}}
 }
+
+// endedByOther are the words of a relay that tells of nothing but that the broker ended its connection.
+var endedByOther = needles.Of("connection closed", "closed by peer", "closed by the peer", "closed by remote", "closed the connection", "connection was closed", "unexpected close", "server closed")

@@ -28,7 +28,13 @@ func wentOn(c *correlator.Case, warned []*correlator.Event) (on bool) {
 	if last.Node == "" || slices.ContainsFunc(warned, func(e *correlator.Event) bool { return e.Severity >= 17 || e.Node != last.Node }) {
 		return false
 	}
-	c.Each(last.At+int64(time.Minute), c.Now, func(e *correlator.Event) {
+	until := c.Now
+	c.EachEvent(semconv.EventAudit, last.At, c.Now, func(act *correlator.Event) {
+		if act.Node == last.Node && act.Attr(semconv.ActorType) != "system" {
+			until = min(until, act.At) // what goes well after somebody laid hands on the machine may do so for that
+		}
+	})
+	c.Each(last.At+int64(time.Minute), until, func(e *correlator.Event) {
 		on = on || e.Node == last.Node && !e.IsEvent() && !e.Failed() && e.Severity < 13 && e.Own(identity.Task) != "" && e.Party() != semconv.LayerNode
 	})
 	return on

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -27,6 +28,9 @@ var probedSize = regexp.MustCompile(`(?:\bsize[= ]|\bsizes? |-s |\bpayload[= ]|\
 
 // probedHost finds who is probed, where ping's arguments are told in its order: "-s 1472 host: 3 transmitted".
 var probedHost = regexp.MustCompile(`^ ([a-z0-9][a-z0-9.-]*): `)
+
+// fromTo finds between whom a part of a probe's text is: "leaf1->store".
+var fromTo = regexp.MustCompile(`[a-z0-9][a-z0-9._-]*->[a-z0-9][a-z0-9._-]*`)
 
 // probedEnds find between whom a probe tells it was, where it names them.
 var probedEnds = regexp.MustCompile(`\b(?:source|src|from|target|dst|dest)=[a-z0-9][a-z0-9.:/-]*`)
@@ -83,8 +87,8 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 	ways := map[string]*way{}
 	var order []string
 	for _, e := range probes(c) {
-		if e.At < t.From-recently || e.At > t.At+recently {
-			continue
+		if e.At < t.From-int64(time.Hour) || e.At > t.At+recently {
+			continue // what a probe found holds until the next one
 		}
 		asked := c.Mentions(e.Attr(semconv.ServerAddress))
 		own := c.Own(e, t) || asked || slices.ContainsFunc(c.Lifecycle.Nodes, func(node string) bool { return correlator.Names(e, node) })
@@ -101,6 +105,8 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 			size, _ := strconv.Atoi(part[m[2]:m[3]])
 			if to := pingedHost.FindStringSubmatch(part); to != nil {
 				key = to[1] // the parts that follow are of it
+			} else if ends := fromTo.FindString(part[:m[0]]); ends != "" {
+				key = ends
 			}
 			if key == "" {
 				key = before + part[:m[0]]
@@ -127,6 +133,9 @@ func largeLost(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 			case lostWords.MatchString(part):
 				if w.least == 0 || size < w.least {
 					w.least = size
+				}
+				if w.most >= size { // they came before
+					w.most, w.came = 0, nil
 				}
 				w.lost = append(w.lost, e)
 			case cameWords.MatchString(part) || allCame(part):

@@ -204,7 +204,7 @@ func lastPart(path string) string {
 }
 
 // tookWords find how long a request took in an access line: nginx's request_time, and what says its unit.
-var tookWords = regexp.MustCompile(`\b(?:rt|upstream_response_time)[= ](\d+\.\d+)|\brequest_time[=: "]+(\d+\.\d+)|\b(\d+(?:\.\d+)?) ?ms\b|\b(\d+(?:\.\d+)?)s\b`)
+var tookWords = regexp.MustCompile(`\b(?:rt|upstream_response_time)[= ](\d+\.\d+)|\brequest_time[=: "]+(\d+\.\d+)|\b(\d+(?:\.\d+)?) ?ms\b|\b(\d+(?:\.\d+)?) ?s\b`)
 
 // tookOf is how long a request took, by the record that tells of it; 0 where that says nothing of it.
 func tookOf(e *correlator.Event) time.Duration {

@@ -17,6 +17,12 @@ func peersSince() []correlator.Rule {
 		NextCheck:  "what that rollout left out or changed of what the complaint names",
 		SafeAction: "roll it back; the machines need nothing",
 		Find:       complainAlikeSince,
+	}, {
+		ID: "deploy.by_version", Layer: semconv.LayerDeploy, Mechanism: "change",
+		Looks:      "something by whose name the step and another one fail where the version is that a rollout brought, and that goes well where the one before it still is, by the words of who meets both",
+		NextCheck:  "what that rollout left out or changed of what the complaint names",
+		SafeAction: "roll it back where it is; the version before goes on",
+		Find:       failsByVersion,
 	}}
 }
 
@@ -116,4 +122,54 @@ func saidByOther(c *correlator.Case, complaint *correlator.Event, since int64) (
 		return nil
 	}
 	return other
+}
+
+// failsByVersion needs a rollout that tells from what to what, a complaint of the step's own, the same of another's that names the new version, and what went well
+// with the old one since, by the words of the same program.
+func failsByVersion(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	if c.Profile.FirstFailure() {
+		return nil
+	}
+	var rollout *correlator.Event
+	version := func(s string) string {
+		if s = strings.ToLower(s); len(s) < shortestName || !strings.ContainsAny(s, digits) {
+			return ""
+		}
+		return s
+	}
+	c.EachEvent(semconv.EventDeploy, t.From-int64(changed), t.At, func(e *correlator.Event) {
+		if version(e.To()) != "" && version(e.Attr(semconv.From)) != "" {
+			rollout = e
+		}
+	})
+	if rollout == nil {
+		return nil
+	}
+	var own, other, well *correlator.Event
+	now, before := version(rollout.To()), version(rollout.Attr(semconv.From))
+	complaints := plainFailures(c, t)
+	look := func(e *correlator.Event) {
+		switch {
+		case e.IsEvent() || !closeTo(t, e) && !correlator.EveryReaderHas(e):
+		case well == nil && !e.Failed() && namedIn(e.Text, before):
+			well = e
+		case other == nil && e.Failed() && namedIn(e.Text, now):
+			for _, said := range complaints {
+				if said.At >= rollout.At && c.Own(said, t) && said.Service == e.Service && sharesName(said.Text, e.Text) && !namedIn(said.Text, before) {
+					own, other = said, e
+					break
+				}
+			}
+		}
+	}
+	for _, e := range c.UnattributedBetween(max(rollout.At, t.From-recently), t.At+recently) {
+		look(e)
+	}
+	if own == nil || well == nil || well.Service != own.Service {
+		return nil
+	}
+	return []correlator.Evidence{{
+		Weight: correlator.Telling, Directness: correlator.Itself, Onset: rollout.At, Records: inOrder(rollout, own, other, well),
+		Summary: "it fails where " + what(rollout) + " is, and goes well where " + rollout.Attr(semconv.From) + " is" + quote(own),
+	}}
 }

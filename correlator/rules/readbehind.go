@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -14,7 +15,7 @@ import (
 func readBehind() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "view.behind", Mechanism: "replica_lag",
-		Looks:      "a step that does not find what exists, and a copy of the data that tells it is behind by more than the time since that was made",
+		Looks:      "a step that does not find what exists, or a user who is told that what a view shows is not there, and a copy of the data that tells it is behind by more than the time since that was made",
 		NextCheck:  "what holds the copy's replay: a long query, its disk, the line to the primary",
 		SafeAction: "have it read from the primary, or wait until the copy has caught up; then repeat the step",
 		Find:       notThereYet,
@@ -26,7 +27,7 @@ var absent = []string{"no rows", "not found", "not_found", "notfound", "does not
 
 var (
 	// behindBy finds how far a copy is behind what it copies, with a unit: "lag=660s", "replication lag: 11m".
-	behindBy = regexp.MustCompile(`\blag(?:s|ging)?(?: by| of| is)?[ =:]+((?:\d+(?:\.\d+)?(?:h|m|s))+)\b`)
+	behindBy = regexp.MustCompile(`\blag(?:s|ging)?(?: by| of| is)?[ =:]+((?:\d+(?:\.\d+)? ?(?:h|m|s))+)\b`)
 	// secondsBehind is MySQL's word for it (SHOW REPLICA STATUS).
 	secondsBehind = regexp.MustCompile(`\bseconds_behind_(?:source|master)["']?[ =:]+(\d+)\b`)
 )
@@ -34,7 +35,7 @@ var (
 // lagOf is how far a copy is behind by its own word, in nanoseconds, 0 where it does not say.
 func lagOf(text string) int64 {
 	if m := behindBy.FindStringSubmatch(text); m != nil {
-		d, err := time.ParseDuration(m[1])
+		d, err := time.ParseDuration(strings.ReplaceAll(m[1], " ", ""))
 		if err == nil {
 			return int64(d)
 		}
@@ -53,7 +54,6 @@ func notThereYet(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	if len(c.Lifecycle.States) == 0 {
 		return nil
 	}
-	made := c.Lifecycle.States[0].At
 	var missed *correlator.Event
 	for _, e := range c.Failures(t) {
 		if !e.IsEvent() && c.Own(e, t) && on(e, themeAbsent) {
@@ -64,15 +64,33 @@ func notThereYet(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 	if missed == nil {
 		return nil
 	}
+	if found := behindSince(c, t, c.Lifecycle.States[0].At, missed); len(found) > 0 {
+		return found
+	}
+	shown, changed := shownBefore(c, missed)
+	if shown == nil {
+		return nil
+	}
+	found := behindSince(c, t, changed, missed)
+	for i := range found {
+		found[i].Certain = false
+		found[i].Records = inOrder(append(found[i].Records, shown)...)
+		found[i].Summary = "a view showed what was true before" + quote(found[i].Records[0])
+	}
+	return found
+}
+
+// behindSince is what a copy tells of being behind by more than the time since something was so, when somebody missed that.
+func behindSince(c *correlator.Case, t *correlator.Trouble, since int64, missed *correlator.Event) []correlator.Evidence {
 	for _, layer := range []string{semconv.LayerDB, semconv.LayerProjection} {
 		ev := correlator.Evidence{Rule: layer + ".behind", Layer: layer, Weight: correlator.Telling, Directness: correlator.Itself, Certain: true}
-		c.Each(made, t.At+recently, func(e *correlator.Event) {
+		c.Each(since, t.At+recently, func(e *correlator.Event) {
 			lag := int64(0)
 			if e.Failed() && !e.IsEvent() && e.Party() == layer && closeTo(t, e) {
 				lag = lagOf(e.Text)
 			}
 			// Behind at the read: by then it had gone on for what has passed since.
-			if lag > 0 && e.At-lag < made && lag > e.At-missed.At {
+			if lag > 0 && e.At-lag < since && lag > e.At-missed.At {
 				ev.Records = append(ev.Records, e)
 			}
 		})
@@ -85,4 +103,24 @@ func notThereYet(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 		}
 	}
 	return nil
+}
+
+// turnedInto finds that somebody tells of a change of the allocation's state: "allocation state degraded -> active".
+var turnedInto = regexp.MustCompile(`\bstate[ =:]+[a-z_]+ ?(?:->|→|=>) ?[a-z_]+\b`)
+
+// shownBefore is the user's own word of what a view showed, before he was told that it is not there, and when the allocation had changed last before that: what the
+// view did not know if it was behind by more. It is nil without such a word.
+func shownBefore(c *correlator.Case, missed *correlator.Event) (shown *correlator.Event, changed int64) {
+	for _, e := range c.Events {
+		if e.At > missed.At+moment {
+			continue
+		}
+		switch {
+		case e.Layer == semconv.LayerClient && !e.IsEvent() && holds(e.Text, []string{"shows", "shown", "displays", "displayed", "still lists"}):
+			shown = e
+		case e.Moves(), !e.IsEvent() && turnedInto.MatchString(e.Text):
+			changed = max(changed, e.At)
+		}
+	}
+	return shown, changed
 }

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/faultline-io/faultline/correlator"
+	"github.com/faultline-io/faultline/internal/semconv"
 )
 
 // staleAddress finds callers that dial an address which a name no longer has.
 func staleAddress() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "caller.stale_address", Mechanism: "stale_address",
-		Looks:      "a dial that fails at one address of a name, which resolves to another one for others at that time",
+		Looks:      "a dial that fails at one address of a name, which resolves to another one for others at that time or was given another one before",
 		NextCheck:  "how long the caller keeps an address that it looked up once",
 		SafeAction: "restart the caller; the network and the called need nothing",
 		Find:       dialsOldAddress,
@@ -38,7 +39,7 @@ func dialsOldAddress(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 		}
 	}
 	if len(failed) == 0 || failed[0].Party() == "" {
-		return nil
+		return sendsToOldAddress(c, t)
 	}
 	var now *correlator.Event
 	address := ""
@@ -58,5 +59,50 @@ func dialsOldAddress(c *correlator.Case, t *correlator.Trouble) []correlator.Evi
 		Rule: party + ".stale_address", Layer: party, Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: failed[0].At,
 		Records: append(failed[:min(len(failed), ownWords):min(len(failed), ownWords)], now),
 		Summary: "the caller dials an address that the name no longer has: it is " + address + quote(failed[0]),
+	}}
+}
+
+var (
+	// movedTo finds that a name was given another address, as who keeps the names tells it: "api.example.com A 10.0.0.9 -> 10.0.0.40".
+	movedTo = regexp.MustCompile(`\b([a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)+)\.? (?:in )?a+ (\d{1,3}(?:\.\d{1,3}){3}) ?-> ?(\d{1,3}(?:\.\d{1,3}){3})\b`)
+	// firstPacket finds to which address a connection's first packet was sent (tcpdump).
+	firstPacket = regexp.MustCompile(`> (\d{1,3}(?:\.\d{1,3}){3})\.\d+: flags \[s\],`)
+)
+
+// sendsToOldAddress needs a name that was given another address, two of a connection's first packets to the old one, as a capture on the step's machine has
+// them, after that, and a party of that machine's that fails meanwhile.
+func sendsToOldAddress(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	var packets []*correlator.Event
+	to := ""
+	c.Each(t.From-recently, t.At, func(e *correlator.Event) {
+		if e.IsEvent() || !strings.Contains(e.Text, "flags [s]") || !c.Own(e, t) {
+			return
+		}
+		if m := firstPacket.FindStringSubmatch(e.Text); m != nil && (to == "" || to == m[1]) {
+			packets, to = append(packets, e), m[1]
+		}
+	})
+	if len(packets) < 2 {
+		return nil
+	}
+	var moved, failed *correlator.Event
+	c.EachIn(semconv.LayerNetwork, packets[0].At-int64(changed), packets[0].At, func(e *correlator.Event) {
+		if m := movedTo.FindStringSubmatch(e.Text); m != nil && m[2] == to {
+			moved = e
+		}
+	})
+	for _, e := range c.Failures(t) {
+		if failed == nil && !e.IsEvent() && e.Party() == semconv.LayerNodeAgent && c.Own(e, t) {
+			failed = e
+		}
+	}
+	if moved == nil || failed == nil {
+		return nil
+	}
+	party := failed.Party()
+	return []correlator.Evidence{{
+		Rule: party + ".stale_address", Layer: party, Weight: correlator.Specific, Directness: correlator.Itself, Certain: true, Onset: min(failed.At, packets[0].At),
+		Records: inOrder(append([]*correlator.Event{moved, failed}, packets[:min(len(packets), ownWords)]...)...),
+		Summary: "the caller sends to " + to + ", which the name no longer has" + quote(failed),
 	}}
 }

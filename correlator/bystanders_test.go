@@ -1,0 +1,91 @@
+package correlator_test
+
+import "testing"
+
+// What those tell who stand beside a step: a capture, a probe, a proxy of the caller's, a supervisor, a scheduler, and machines of another version.
+func TestBystandersTell(t *testing.T) {
+	const refused = `
+10:00:30 cli error layer=client allocation_id=a-1 | Failed to get namespace info: (0) Request error (403): No error explained
+10:03:30 cli error layer=client allocation_id=a-1 | Failed to get namespace info: (0) Request error (403): No error explained
+10:06:30 cli error layer=client allocation_id=a-1 | Failed to get namespace info: (0) Request error (403): No error explained
+`
+	for _, c := range []struct{ name, told, rule string }{
+		{"a proxy of the caller's that refuses, asked for a whole address", inUse + `
+10:00:05 cli info layer=client allocation_id=a-1 | environment: http_proxy=http://proxy.corp.example:3128 no_proxy=(unset)
+10:00:29.9 squid info layer=network | 1772445606.318 0 10.9.0.4 TCP_DENIED/403 3921 GET http://10.20.0.5:6006/v3.0/info - HIER_NONE/- text/html
+10:03:29.9 squid info layer=network | 1772445786.318 0 10.9.0.4 TCP_DENIED/403 3921 GET http://10.20.0.5:6006/v3.0/info - HIER_NONE/- text/html
+10:06:29.9 squid info layer=network | 1772445966.318 0 10.9.0.4 TCP_DENIED/403 3921 GET http://10.20.0.5:6006/v3.0/info - HIER_NONE/- text/html
+10:06:00 api heartbeat component=api
+` + refused, "client.own_proxy"},
+		{"an arping that two cards answer", inUse + `
+10:00:30 cli error layer=client allocation_id=a-1 | Post "https://192.168.0.100:6443/v1/allocations/extend": read: connection reset by peer
+10:03:30 cli error layer=client allocation_id=a-1 | Post "https://192.168.0.100:6443/v1/allocations/extend": read: connection reset by peer
+10:06:30 cli error layer=client allocation_id=a-1 | Post "https://192.168.0.100:6443/v1/allocations/extend": read: connection reset by peer
+10:04:00 network-probe warn | arping 192.168.0.100: Unicast reply from 192.168.0.100 [52:54:00:9A:11:02] 0.8ms; Unicast reply from 192.168.0.100 [52:54:00:D4:04:50] 0.9ms
+10:06:00 api heartbeat component=api
+`, "network.two_answers"},
+		{"a capture of packets to where a name was before", queued + `
+09:30:00 named info layer=network | zone example.com/IN: salt.example.com A 10.20.0.9 -> 10.20.0.40 ttl 60
+10:00:10 salt-minion error layer=node_agent node_id=n-a7 | [salt.crypt][ERROR] Attempt to authenticate with the salt master failed
+10:00:12 tcpdump info layer=node node_id=n-a7 | IP 10.20.0.17.41880 > 10.20.0.9.4506: Flags [S], seq 2719361, win 64240, length 0
+10:03:10 salt-minion error layer=node_agent node_id=n-a7 | [salt.crypt][ERROR] Attempt to authenticate with the salt master failed
+10:03:12 tcpdump info layer=node node_id=n-a7 | IP 10.20.0.17.41902 > 10.20.0.9.4506: Flags [S], seq 9719361, win 64240, length 0
+10:10:02 provisioner task.state task_id=tk-1 node_id=n-a7 to=expired reason=not_claimed
+10:10:03 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed
+`, "node_agent.stale_address"},
+		{"what fails where the new version is, and goes well where the old one is", ordered + `
+09:00:00 argocd deploy.change component=node-image from=hv-2.1 to=hv-2.2 version=hv-2.2
+10:00:20 oned error layer=provider allocation_id=a-1 | DEPLOY: XPath set is empty error: Cannot check QEMU binary /usr/bin/qemu-kvm-one: No such file or directory
+10:01:00 oned error layer=provider node_id=gpu-18 | error: Cannot check QEMU binary /usr/bin/qemu-kvm-one: No such file or directory (host gpu-18, image hv-2.2)
+10:01:10 oned info layer=provider | VM 14 on host gpu-03 (image hv-2.1): New LCM state is RUNNING
+` + failed, "deploy.by_version"},
+		{"a planner that tried each host before it had none left", ordered + `
+10:00:22 cloudstack-agent warn layer=provider allocation_id=a-1 node_id=n-a7 | LibvirtException: qemu unexpectedly closed the monitor: Failed to start VNC server: The server certificate /etc/pki/libvirt-vnc/server-cert.pem has expired
+10:02:22 cloudstack-agent warn layer=provider allocation_id=a-1 node_id=n-a7 | LibvirtException: qemu unexpectedly closed the monitor: Failed to start VNC server: The server certificate /etc/pki/libvirt-vnc/server-cert.pem has expired
+10:06:52 cloudstack-management error layer=workflow allocation_id=a-1 | caused by: com.cloud.exception.InsufficientServerCapacityException: Unable to create a deployment for VM
+` + failed, "cert.expired_local"},
+		{"a user who acts on what a view shows that is behind", inUse + `
+09:48:21 ui-projection warn | allocation_view: subscription at checkpoint 8144077487, no new events
+09:56:40 api info allocation_id=a-1 | allocation state active -> degraded appended to stream a-1 rev 41
+09:58:20 api info allocation_id=a-1 | allocation state degraded -> active appended to stream a-1 rev 42
+10:00:20 ui-projection warn | allocation_view lag 720 s and rising, checkpoint 8144077487
+10:01:00 ui info layer=client allocation_id=a-1 | GET /ui/allocations/a-1: shows member gpu-11 (removed), last update 09:48
+10:01:30 cli error layer=client allocation_id=a-1 | open-console from UI: 404 member gpu-11 not part of allocation
+10:05:10 ui-projection warn | allocation_view lag 1010 s and rising, checkpoint 8144077487
+10:09:30 cli error layer=client allocation_id=a-1 | open-console from UI: 404 member gpu-11 not part of allocation
+10:17:30 cli error layer=client allocation_id=a-1 | open-console from UI: 404 member gpu-11 not part of allocation
+`, "projection.behind"},
+		{"launchd, of the agent", dispatched + `
+10:00:16 node-agent error node_id=n-a7 task_id=tk-1 | thread 'main' panicked at src/keychain.rs:211:18: called unwrap on an Err value
+10:00:16.4 macos-unified-log info layer=node node_id=n-a7 | launchd: [system/com.corp.farm-agent [713]:] Service exited due to SIGABRT, ran for 88112144ms
+10:05:04 provisioner task.state task_id=tk-1 node_id=n-a7 to=lost claim_id=c-1 reason=lease_expired
+` + failed, "node_agent.crash"},
+		{"Windows, of the agent", dispatched + `
+10:00:16 windows-eventlog error layer=node node_id=n-a7 | Service Control Manager 7034: The Farm Agent service terminated unexpectedly. It has done this 1 time(s).
+10:05:04 provisioner task.state task_id=tk-1 node_id=n-a7 to=lost claim_id=c-1 reason=lease_expired
+` + failed, "node_agent.crash"},
+	} {
+		if v := verdictOn(t, c.told); len(v.Faults) != 1 || v.Faults[0].Rule != c.rule {
+			rule := ""
+			if len(v.Faults) > 0 {
+				rule = v.Faults[0].Rule
+			}
+			t.Errorf("%s: %s %s: %s", c.name, v.Outcome, rule, v.Explanation)
+		}
+	}
+}
+
+// A relay of which the broker ends each connection knows less than the broker does of why.
+func TestWhoEndsAConnectionKnowsWhy(t *testing.T) {
+	v := verdictOn(t, `
+10:00:00 api allocation.state allocation_id=a-1 to=requested
+10:00:00.1 api outbox.record allocation_id=a-1 outbox_id=o-1 to=pending
+10:00:05 outbox-relay outbox.record allocation_id=a-1 outbox_id=o-1 to=failed attempt_count=1 last_error="connection closed"
+10:05:16 outbox-relay outbox.record allocation_id=a-1 outbox_id=o-1 to=failed attempt_count=9 last_error="connection closed"
+10:10:10 api allocation.state allocation_id=a-1 from=requested to=failed reason=pickup_deadline
+10:12:00 outbox-relay heartbeat component=outbox-relay
+`)
+	if len(v.Faults) != 1 || v.Faults[0].Rule != "outbox.stuck" || v.Faults[0].Confidence == "high" {
+		t.Errorf("%s: %+v", v.Outcome, v.Faults)
+	}
+}
