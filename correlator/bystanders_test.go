@@ -55,6 +55,36 @@ func TestBystandersTell(t *testing.T) {
 10:09:30 cli error layer=client allocation_id=a-1 | open-console from UI: 404 member gpu-11 not part of allocation
 10:17:30 cli error layer=client allocation_id=a-1 | open-console from UI: 404 member gpu-11 not part of allocation
 `, "projection.behind"},
+		{"a probe whose new connection works, beside an agent that keeps to one that is dead", queued + `
+10:00:05 kubelet error layer=node_agent node_id=n-a7 | failed to update node lease: Put "https://api.example:8443/leases/n-a7": write tcp 16.155.199.17:41718->16.155.199.4:8443: use of closed network connection
+10:02:30 network-probe info | n-a7 -> api.example:8443 tcp ok 0.4 ms, tls ok, /livez 200 (new connection)
+10:04:05 kubelet error layer=node_agent node_id=n-a7 | failed to update node lease: Put "https://api.example:8443/leases/n-a7": write tcp 16.155.199.17:41718->16.155.199.4:8443: use of closed network connection
+10:09:05 kubelet error layer=node_agent node_id=n-a7 | failed to update node lease: Put "https://api.example:8443/leases/n-a7": write tcp 16.155.199.17:41718->16.155.199.4:8443: use of closed network connection
+10:10:02 provisioner task.state task_id=tk-1 node_id=n-a7 to=expired reason=not_claimed
+10:10:03 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed
+`, "node_agent.closed_connection"},
+		{"an API that answers others the same, beside a program that fails at each answer", inUse + `
+10:00:20.1 api info allocation_id=a-1 | GET /v1/allocations/a-1 200 4112 18ms user-agent=ctl/0.14.0
+10:00:20.2 cli error layer=client allocation_id=a-1 | Error: undefined response type
+10:02:20.1 api info allocation_id=a-1 | GET /v1/allocations/a-1 200 4112 18ms user-agent=ctl/0.14.0
+10:02:20.2 cli error layer=client allocation_id=a-1 | Error: undefined response type
+10:03:00 api info allocation_id=a-2 | GET /v1/allocations/a-2 200 4112 16ms user-agent=ctl/0.17.0
+10:07:20.1 api info allocation_id=a-1 | GET /v1/allocations/a-1 200 4112 18ms user-agent=ctl/0.14.0
+10:07:20.2 cli error layer=client allocation_id=a-1 | Error: undefined response type
+10:09:00 api heartbeat component=api
+`, "client.misreads"},
+		{"a container of migrations, which is no database, after a rollback", ordered + `
+09:35:00 argocd deploy.change component=airflow from=2.1.2 to=2.2.1 version=2.2.1
+09:55:00 argocd deploy.change component=airflow from=2.2.1 to=2.1.2 version=2.1.2
+09:56:40 airflow-db-migrations error layer=deploy | alembic.script.revision.ResolutionError: No such revision or branch 'ccde3e26fe78'
+10:00:10 kubelet warn k8s.pod.name=airflow-db-migrations-6c5d8b8f7d-2xk9q | Back-off restarting failed container db-migrations in pod airflow-db-migrations-6c5d8b8f7d-2xk9q
+10:02:20 airflow-db-migrations error layer=deploy | alembic.script.revision.ResolutionError: No such revision or branch 'ccde3e26fe78'
+10:10:00 airflow-scheduler info layer=workflow | initContainer wait-for-db-migrations: Waiting for migrations... 60 second(s)
+` + failed, "deploy.own_word"},
+		{"a provider that says until when a token was good", ordered + `
+10:00:13 arm info layer=provider allocation_id=a-1 | PUT managedInstances/al 202 Accepted
+10:20:24 provisioner error allocation_id=a-1 | waiting for creation: StatusCode=401 Code="ExpiredAuthenticationToken" Message="The access token expiry UTC time '3/2/2026 10:00:02 AM' is earlier than current UTC time"
+` + failed, "api_auth.token_expired"},
 		{"launchd, of the agent", dispatched + `
 10:00:16 node-agent error node_id=n-a7 task_id=tk-1 | thread 'main' panicked at src/keychain.rs:211:18: called unwrap on an Err value
 10:00:16.4 macos-unified-log info layer=node node_id=n-a7 | launchd: [system/com.corp.farm-agent [713]:] Service exited due to SIGABRT, ran for 88112144ms

@@ -134,7 +134,7 @@ func watches(text string) bool {
 // catalog knows it whole or without what a replica adds to it; else the well-known programs do. "" where nobody does.
 func LayerOfName(p *profile.Profile, name string) string {
 	name = strings.ToLower(name)
-	if first, _, _ := strings.Cut(name, "-"); carriesTelemetry[first] {
+	if first, _, _ := strings.Cut(name, "-"); carriesTelemetry[first] || strings.Contains(name, "migration") {
 		return "" // what it is in trouble with is what is known, not what is done
 	}
 	for whole := name; whole != ""; {

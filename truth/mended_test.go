@@ -33,6 +33,8 @@ var mended = map[string]string{
 	"round-151/16-": "cert.expired",            // a broker that tells why it ends connections
 	"round-151/19-": "api.limit",               // a pool of threads that starves
 	"round-151/22-": "node_agent.crash",        // launchd's word of the agent
+	"round-152/03-": "deploy.left_out",         // a default that was taken since a rollout
+	"round-152/12-": "node.disk_full",          // a full disk in Windows' words
 	"claims/01c-":   "db.lock",                 // a lock told at INFO
 	"claims/02e-":   "provider.quota",          // a limit behind a 403
 	"claims/02k-":   "deploy.change",           // a producer that writes what its consumer cannot read

@@ -94,6 +94,7 @@ var groups = []struct {
 	{patient, "at work, and given up by who waited"},
 	{poll, "sent and not accepted, though it was asked for or no longer asked for"},
 	{change, "refused or failed since a rollout, or until its undoing"},
+	{tookDefault, "answered with a failure: asked for what was never meant"},
 	{deniedCall, "refused, and answered by another as a failure of its own"},
 	{peersSince, "failed on many since a rollout"},
 	{refusedSince, "refused since a rollout"},

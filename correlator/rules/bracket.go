@@ -29,7 +29,7 @@ func bracketed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence 
 			if undone.At <= first.At || !takesBack(undone, e) && !follows(undone, e) {
 				continue
 			}
-			if well := wellAfter(c, e, undone, own); well != nil {
+			if well := wellAfter(c, t, e, undone, own); well != nil {
 				found := []correlator.Evidence{{
 					Weight: correlator.Specific, Directness: correlator.Itself, Onset: e.At, Records: append([]*correlator.Event{e}, append(own[:min(len(own), ownWords):min(len(own), ownWords)], undone, well)...),
 					Summary: "between the rollout of " + what(e) + " and its undoing at " + correlator.Time(undone.At).Milli() + " alone something failed" + quote(witness(own)),
@@ -59,7 +59,7 @@ func ownComplaints(c *correlator.Case, t *correlator.Trouble) (own []*correlator
 
 // wellAfter is the first word of somebody who had complained that tells of no failure, soon after a rollout was undone, or else his first answer to another allocation
 // (othersServed), of which none had a good one in between; nil where there is none, or where the same was complained of before the rollout or after its undoing.
-func wellAfter(c *correlator.Case, rollout, undone *correlator.Event, complaints []*correlator.Event) (well *correlator.Event) {
+func wellAfter(c *correlator.Case, t *correlator.Trouble, rollout, undone *correlator.Event, complaints []*correlator.Event) (well *correlator.Event) {
 	by, said := map[string]bool{}, map[string]bool{}
 	for _, e := range complaints {
 		by[e.Service], said[correlator.Template(e.Text)] = true, true
@@ -72,7 +72,9 @@ func wellAfter(c *correlator.Case, rollout, undone *correlator.Event, complaints
 		switch {
 		case e.TellsOfFailure():
 			outside = outside || !e.IsEvent() && said[correlator.Template(e.Text)]
-		case well == nil && e.At > undone.At && e.At-undone.At <= int64(rolledOut) && (correlator.EveryReaderHas(e) || e.HTTP.Status >= 200 && e.HTTP.Status < 400):
+		case well != nil || e.At <= undone.At || e.At-undone.At > int64(rolledOut):
+		case e.Node != "" && e.Node != t.Node && !c.Own(e, t) && !closeTo(t, e): // what goes well on another machine is not read everywhere
+		case correlator.EveryReaderHas(e) || e.HTTP.Status >= 200 && e.HTTP.Status < 400:
 			well = e
 		}
 	})

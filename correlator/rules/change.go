@@ -335,7 +335,7 @@ func takesBack(e, rollout *correlator.Event) bool {
 func outgrown(e *correlator.Event) bool { return forms.Any(e.Text) }
 
 // forms are the words of a form that has changed: of what is stored, sent or asked for.
-var forms = needles.Of("schema", "version", "column", "relation", "incompatible", "unknown field", "deprecated", "no longer", "downgrade")
+var forms = needles.Of("schema", "version", "column", "relation", "incompatible", "unknown field", "deprecated", "no longer", "downgrade", "revision", "migration")
 
 // undoing is the rollout of the same component that brought back what was there before, or the next one right after which it works again.
 func undoing(c *correlator.Case, rollout *correlator.Event, t *correlator.Trouble) (undone *correlator.Event) {

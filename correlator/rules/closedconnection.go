@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/faultline-io/faultline/correlator"
@@ -11,7 +13,7 @@ import (
 func closedConnection() []correlator.Rule {
 	return []correlator.Rule{{
 		ID: "caller.closed_connection", Mechanism: "stuck",
-		Looks:      "somebody who says for minutes that his connection is closed, and the other side's own word, before that, that it takes connections",
+		Looks:      "somebody who says for minutes that his connection is closed, and the other side's own word, before that, that it takes connections, or a probe's of the same machine, where it is one and the same connection",
 		NextCheck:  "whether it opens a new connection at all",
 		SafeAction: "restart who holds the closed connection; the other side needs nothing",
 		Find:       keepsClosed,
@@ -23,6 +25,23 @@ var closedByNow = []string{"connection already closed", "connection is already c
 
 // backWords are those of a server that takes connections again.
 var backWords = []string{"ready to accept connections", "ready for connections", "server startup complete", "started tcp listener", "accepting connections", "server is ready"}
+
+// socket finds the two ends of a connection, by which it is told from any other (Go's net).
+var socket = regexp.MustCompile(`\b[\d.]+:\d+->[\d.]+:\d+`)
+
+// newOnesWork is the word of a probe from the same machine that a new connection works, after one and the same connection was found closed; nil where there is none.
+func newOnesWork(c *correlator.Case, list []*correlator.Event) (works *correlator.Event) {
+	one := socket.FindString(list[0].Text)
+	if one == "" || slices.ContainsFunc(list, func(e *correlator.Event) bool { return socket.FindString(e.Text) != one }) {
+		return nil
+	}
+	c.EachIn(semconv.LayerNetwork, list[0].At, list[len(list)-1].At, func(e *correlator.Event) {
+		if works == nil && !e.IsEvent() && !e.Failed() && correlator.Names(e, list[0].Node) && holds(e.Text, []string{" ok", "200", "connected", "open"}) {
+			works = e
+		}
+	})
+	return works
+}
 
 // keepsClosed needs the word three times, for five minutes or more after the other side was back.
 func keepsClosed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
@@ -48,6 +67,9 @@ func keepsClosed(c *correlator.Case, t *correlator.Trouble) []correlator.Evidenc
 			})
 		}
 		last, party := list[len(list)-1], list[0].Party()
+		if back == nil {
+			back = newOnesWork(c, list)
+		}
 		if back == nil || last.At-back.At < outdated || party == "" || !c.Profile.Knows(party) {
 			continue
 		}
