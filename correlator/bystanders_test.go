@@ -85,6 +85,22 @@ func TestBystandersTell(t *testing.T) {
 10:00:13 arm info layer=provider allocation_id=a-1 | PUT managedInstances/al 202 Accepted
 10:20:24 provisioner error allocation_id=a-1 | waiting for creation: StatusCode=401 Code="ExpiredAuthenticationToken" Message="The access token expiry UTC time '3/2/2026 10:00:02 AM' is earlier than current UTC time"
 ` + failed, "api_auth.token_expired"},
+		{"a machine that upgraded itself", dispatched + `
+09:50:54 apt info layer=node node_id=n-a7 | Start-Date: 2026-03-02 09:50:54 Commandline: /usr/bin/unattended-upgrade Upgrade: libnvidia-common-460:amd64 (460.56-0ubuntu0.20.04.1, 460.73.01-0ubuntu0.20.04.1)
+10:00:44 kernel error node_id=n-a7 | NVRM: API mismatch: the client has the version 460.73.01, but NVRM: this kernel module has the version 460.56
+10:00:50 provisioner task.state task_id=tk-1 node_id=n-a7 to=failed claim_id=c-1
+` + failed, "node.own_upgrade"},
+		{"a proxy that asks where the back end was before it was made anew", queued + `
+09:59:20 dockerd info layer=deploy | container api recreated after host maintenance: 172.28.0.4 -> 172.28.0.6 (embedded DNS updated)
+10:00:12 nginx error | 2026/03/02 10:00:12 [error] 31#31: *4512 connect() failed (113: Host is unreachable) while connecting to upstream, client: 10.20.0.17, server: node-api, request: "POST /v1/tasks/claim HTTP/1.1", upstream: "http://172.28.0.4:8000/v1/tasks/claim", host: "node-api"
+10:00:12.1 node-agent error node_id=n-a7 | claim failed: 502 Bad Gateway
+10:01:40 network-probe info | from the nginx host: http://172.28.0.6:8000/healthz 200; name api resolves to 172.28.0.6
+10:05:12 nginx error | 2026/03/02 10:05:12 [error] 31#31: *4777 connect() failed (113: Host is unreachable) while connecting to upstream, client: 10.20.0.17, server: node-api, request: "POST /v1/tasks/claim HTTP/1.1", upstream: "http://172.28.0.4:8000/v1/tasks/claim", host: "node-api"
+10:05:12.1 node-agent error node_id=n-a7 | claim failed: 502 Bad Gateway
+10:09:00 api heartbeat component=api
+10:10:02 provisioner task.state task_id=tk-1 node_id=n-a7 to=expired reason=not_claimed
+10:10:03 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed
+`, "ingress.stale_upstream"},
 		{"launchd, of the agent", dispatched + `
 10:00:16 node-agent error node_id=n-a7 task_id=tk-1 | thread 'main' panicked at src/keychain.rs:211:18: called unwrap on an Err value
 10:00:16.4 macos-unified-log info layer=node node_id=n-a7 | launchd: [system/com.corp.farm-agent [713]:] Service exited due to SIGABRT, ran for 88112144ms

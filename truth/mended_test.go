@@ -35,6 +35,7 @@ var mended = map[string]string{
 	"round-151/22-": "node_agent.crash",        // launchd's word of the agent
 	"round-152/03-": "deploy.left_out",         // a default that was taken since a rollout
 	"round-152/12-": "node.disk_full",          // a full disk in Windows' words
+	"round-153/19-": "workflow.double_launch",  // a job in the way of its own second launch
 	"claims/01c-":   "db.lock",                 // a lock told at INFO
 	"claims/02e-":   "provider.quota",          // a limit behind a 403
 	"claims/02k-":   "deploy.change",           // a producer that writes what its consumer cannot read

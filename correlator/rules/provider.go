@@ -254,7 +254,7 @@ func inTheWay(c *correlator.Case, t *correlator.Trouble) bool {
 }
 
 // alreadyThere are the words of a job that finds done what it was to do.
-var alreadyThere = []string{"already exists", "alreadyexists", "already in use", "conflict", "is held by", "held by job", "already running"}
+var alreadyThere = []string{"already exists", "alreadyexists", "already in use", "conflict", "is held by", "held by job", "already running", "is locked by", "in progress"}
 
 // launchedUnnoted finds a job that failed because what it was to make is there, and another job of the allocation that the
 // provider took before and whose launch the platform never noted.

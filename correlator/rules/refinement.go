@@ -172,6 +172,8 @@ func (s *signature) refined(c *correlator.Case, t *correlator.Trouble, told *wor
 		if len(ev.Records) == 0 {
 			return nil // what was over before the step began is not why it went wrong
 		}
+	case "deploy.driver":
+		ev = upgradedItself(c, t, ev)
 	case "deploy.rollout":
 		ev.Records = slices.DeleteFunc(ev.Records, func(e *correlator.Event) bool { return ofStrangeApplication(c, e) })
 		if len(ev.Records) == 0 {

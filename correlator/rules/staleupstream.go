@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -70,6 +71,9 @@ func askedInVain(c *correlator.Case, t *correlator.Trouble) *vain {
 	if t.Complaint && !slices.ContainsFunc(failures, func(e *correlator.Event) bool { return e.Layer == semconv.LayerIngress }) {
 		failures = c.Beside(t, telling) // he does not say what he asked for
 	}
+	if t.NeverTaken() && !slices.ContainsFunc(failures, func(e *correlator.Event) bool { return e.Layer == semconv.LayerIngress }) {
+		failures = passedOnTo(c, t, failures)
+	}
 	for _, e := range failures {
 		to := e.HTTP.Upstream
 		if e.Layer != semconv.LayerIngress || to == "" || e.HTTP.Status != 0 && e.HTTP.Status < 502 {
@@ -99,6 +103,26 @@ func askedInVain(c *correlator.Case, t *correlator.Trouble) *vain {
 		}
 	})
 	return v
+}
+
+// passedOnTo are a proxy's failures of nobody's own in the moments at which the step's machine was answered that who should answer was not reached.
+func passedOnTo(c *correlator.Case, t *correlator.Trouble, failures []*correlator.Event) (out []*correlator.Event) {
+	const breath = int64(2 * time.Second)
+	var told []*correlator.Event
+	for _, e := range failures {
+		if e.Layer == semconv.LayerNodeAgent && c.Own(e, t) && (e.HTTP.Status >= 502 || holds(e.Text, []string{"502", "503", "504"})) {
+			told = append(told, e)
+		}
+	}
+	if len(told) == 0 {
+		return nil
+	}
+	for _, e := range c.Beside(t, telling) {
+		if e.Layer == semconv.LayerIngress && slices.ContainsFunc(told, func(f *correlator.Event) bool { return max(f.At, e.At)-min(f.At, e.At) <= breath }) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // leftBehind says whether all that was dialled in vain are addresses that the very proxy asks no more, since it has answers from others: that packets to
