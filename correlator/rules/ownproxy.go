@@ -22,9 +22,11 @@ func ownProxies() []correlator.Rule {
 
 // byOwnProxy needs failures that the caller alone tells of, his word by which proxy he goes, and that proxy's own word of such a failure.
 func byOwnProxy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-	failures := c.Failures(t)
-	failures = slices.DeleteFunc(slices.Clone(failures), func(e *correlator.Event) bool { return ofForwardProxy(e.Text) })
-	if t.Kind != correlator.RequestTrouble || len(failures) == 0 || slices.ContainsFunc(failures, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient }) {
+	if t.Kind != correlator.RequestTrouble {
+		return nil
+	}
+	failures := slices.DeleteFunc(slices.Clone(c.Failures(t)), func(e *correlator.Event) bool { return ofForwardProxy(e.Text) })
+	if len(failures) == 0 || slices.ContainsFunc(failures, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient }) {
 		return nil
 	}
 	says := ownProxyRefused(c, t, failures)
@@ -56,7 +58,7 @@ func byOwnProxy(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence
 // ofForwardProxy says whether an access line is of a proxy that callers are sent by, which answered a call itself: it reached nobody, or let it not
 // through (Squid's result codes and hierarchy).
 func ofForwardProxy(text string) bool {
-	return (strings.Contains(text, " connect ") || wholeAddress.MatchString(text)) && (strings.Contains(text, "hier_none") || strings.Contains(text, "tcp_denied") || strings.Contains(text, "err_"))
+	return (strings.Contains(text, "hier_none") || strings.Contains(text, "tcp_denied") || strings.Contains(text, "err_")) && (strings.Contains(text, " connect ") || wholeAddress.MatchString(text))
 }
 
 // wholeAddress finds a request for a whole address, scheme and host with it: only a proxy that callers are sent by is asked so (RFC 9112, 3.2.2).

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -72,9 +73,13 @@ var (
 // sendsToOldAddress needs a name that was given another address, two of a connection's first packets to the old one, as a capture on the step's machine has
 // them, after that, and a party of that machine's that fails meanwhile.
 func sendsToOldAddress(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
+	moves := movesOfNames(c)
+	if len(moves) == 0 {
+		return nil
+	}
 	var packets []*correlator.Event
 	to := ""
-	c.Each(t.From-recently, t.At, func(e *correlator.Event) {
+	c.EachIn(semconv.LayerNode, t.From-recently, t.At, func(e *correlator.Event) {
 		if e.IsEvent() || !strings.Contains(e.Text, "flags [s]") || !c.Own(e, t) {
 			return
 		}
@@ -86,11 +91,11 @@ func sendsToOldAddress(c *correlator.Case, t *correlator.Trouble) []correlator.E
 		return nil
 	}
 	var moved, failed *correlator.Event
-	c.EachIn(semconv.LayerNetwork, packets[0].At-int64(changed), packets[0].At, func(e *correlator.Event) {
-		if m := movedTo.FindStringSubmatch(e.Text); m != nil && m[2] == to {
+	for _, e := range moves {
+		if e.At >= packets[0].At-int64(changed) && e.At <= packets[0].At && movedTo.FindStringSubmatch(e.Text)[2] == to {
 			moved = e
 		}
-	})
+	}
 	for _, e := range c.Failures(t) {
 		if failed == nil && !e.IsEvent() && e.Party() == semconv.LayerNodeAgent && c.Own(e, t) {
 			failed = e
@@ -105,4 +110,18 @@ func sendsToOldAddress(c *correlator.Case, t *correlator.Trouble) []correlator.E
 		Records: inOrder(append([]*correlator.Event{moved, failed}, packets[:min(len(packets), ownWords)]...)...),
 		Summary: "the caller sends to " + to + ", which the name no longer has" + quote(failed),
 	}}
+}
+
+// movesOfNames lists what the network tells of names that were given another address.
+func movesOfNames(c *correlator.Case) []*correlator.Event {
+	type key struct{}
+	return c.Memo(key{}, func() any {
+		var out []*correlator.Event
+		c.EachIn(semconv.LayerNetwork, math.MinInt64, math.MaxInt64, func(e *correlator.Event) {
+			if !e.IsEvent() && strings.Contains(e.Text, "->") && movedTo.MatchString(e.Text) {
+				out = append(out, e)
+			}
+		})
+		return out
+	}).([]*correlator.Event)
 }
