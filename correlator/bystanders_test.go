@@ -101,6 +101,33 @@ func TestBystandersTell(t *testing.T) {
 10:10:02 provisioner task.state task_id=tk-1 node_id=n-a7 to=expired reason=not_claimed
 10:10:03 provisioner allocation.state allocation_id=a-1 from=provisioning to=failed
 `, "ingress.stale_upstream"},
+		{"a store that serves the same program in another version", inUse + `
+10:00:15 cli error layer=client allocation_id=a-1 | upload failed: An error occurred (InvalidArgument) when calling the CreateMultipartUpload operation
+10:00:15.1 object-store info layer=api | "POST /images-jo/rootfs.img?uploads HTTP/1.1" 400 312 x-amz-checksum-algorithm=CRC64NVME ua="aws-cli/2.23.0"
+10:02:00 object-store info layer=api | "POST /images-kim/base.img?uploads HTTP/1.1" 200 312 ua="aws-cli/2.22.35"
+10:04:15 cli error layer=client allocation_id=a-1 | upload failed: An error occurred (InvalidArgument) when calling the CreateMultipartUpload operation
+10:04:15.1 object-store info layer=api | "POST /images-jo/rootfs.img?uploads HTTP/1.1" 400 312 x-amz-checksum-algorithm=CRC64NVME ua="aws-cli/2.23.0"
+10:08:15 cli error layer=client allocation_id=a-1 | upload failed: An error occurred (InvalidArgument) when calling the CreateMultipartUpload operation
+10:08:15.1 object-store info layer=api | "POST /images-jo/rootfs.img?uploads HTTP/1.1" 400 312 x-amz-checksum-algorithm=CRC64NVME ua="aws-cli/2.23.0"
+10:09:00 api heartbeat component=api
+`, "client.version"},
+		{"a kernel that names the control group of what it killed", inUse + `
+10:00:18 kernel error layer=node | Memory cgroup out of memory: Killed process 1 (bun) total-vm:81788928kB, anon-rss:4383048kB (cgroup /docker/api)
+10:00:18.3 nginx error | 2026/03/02 10:00:18 [error] 31#31: *8811 upstream prematurely closed connection while reading response header from upstream, client: 10.8.0.4, server: x, request: "GET /v1/allocations HTTP/1.1", upstream: "http://10.1.4.21:8080/v1/allocations"
+10:00:18.4 cli error layer=client allocation_id=a-1 http.request.method=GET url.path=/v1/allocations http.response.status_code=502 | GET /v1/allocations: 502 Bad Gateway
+10:02:38 kernel error layer=node | Memory cgroup out of memory: Killed process 1 (bun) total-vm:81788928kB, anon-rss:4383048kB (cgroup /docker/api)
+10:02:38.3 nginx error | 2026/03/02 10:02:38 [error] 31#31: *8899 upstream prematurely closed connection while reading response header from upstream, client: 10.8.0.4, server: x, request: "GET /v1/allocations HTTP/1.1", upstream: "http://10.1.4.21:8080/v1/allocations"
+10:02:38.4 cli error layer=client allocation_id=a-1 http.request.method=GET url.path=/v1/allocations http.response.status_code=502 | GET /v1/allocations: 502 Bad Gateway
+`, "api.crash"},
+		{"MAAS, of its DHCP server", ordered + `
+10:01:58 maas error host.name=rack-b | maas.service_monitor: [error] Service 'maas-dhcpd' failed to start. Its current state is 'off' and 'dead'.
+10:02:40 bmc info node_id=n-a7 | SOL: PXE-E51: No DHCP or proxyDHCP offers were received.
+10:12:41 bmc info node_id=n-a7 | SOL: PXE-E51: No DHCP or proxyDHCP offers were received.
+` + failed, "provider.dhcp_down"},
+		{"a switch, quietly, of its relay", ordered + `
+09:57:11 tor-r22a info layer=network host.name=tor-r22a | NOTICE root: dhcp_relay: container docker-dhcp-relay exited, auto-restart limit reached
+10:02:40 bmc info node_id=n-a7 | SOL: PXE-E51: No DHCP or proxyDHCP offers were received.
+` + failed, "network.dhcp_down"},
 		{"launchd, of the agent", dispatched + `
 10:00:16 node-agent error node_id=n-a7 task_id=tk-1 | thread 'main' panicked at src/keychain.rs:211:18: called unwrap on an Err value
 10:00:16.4 macos-unified-log info layer=node node_id=n-a7 | launchd: [system/com.corp.farm-agent [713]:] Service exited due to SIGABRT, ran for 88112144ms
@@ -133,5 +160,20 @@ func TestWhoEndsAConnectionKnowsWhy(t *testing.T) {
 `)
 	if len(v.Faults) != 1 || v.Faults[0].Rule != "outbox.stuck" || v.Faults[0].Confidence == "high" {
 		t.Errorf("%s: %+v", v.Outcome, v.Faults)
+	}
+}
+
+// What fails again and again while a machine is made ready, and then is, was waited for.
+func TestWhatComesToItsEndWasWaitedFor(t *testing.T) {
+	told := ordered
+	for _, at := range []string{"10:00:40", "10:01:10", "10:01:40", "10:02:10", "10:02:40"} {
+		told += at + " capi-controller-manager error layer=workflow allocation_id=a-1 | Reconciler error: unable to retrieve the complete list of server APIs: v1: context deadline exceeded - error from a previous attempt: EOF\n"
+	}
+	if v := verdictOn(t, told+`
+10:03:20 capi-controller-manager info layer=workflow allocation_id=a-1 | remote cluster reachable, node ready
+10:04:45 provisioner workflow.state allocation_id=a-1 workflow_id=w-1 operation=provision to=completed
+10:04:46 provisioner allocation.state allocation_id=a-1 from=provisioning to=active
+`); v.Outcome != "none" {
+		t.Errorf("%s: %s", v.Outcome, v.Explanation)
 	}
 }

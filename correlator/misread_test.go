@@ -30,6 +30,14 @@ func TestWordsThatMeanSomethingElse(t *testing.T) {
 10:00:20 provisioner info allocation_id=a-1 | machine g-7: no node yet
 10:09:30 provisioner error allocation_id=a-1 | wait for node: failed to list machines: client rate limiter Wait returned an error: context deadline exceeded
 ` + failed, "workflow.limit"},
+		{"an agent whose own calls are not taken up either", inUse + `
+10:00:30 cli error layer=client allocation_id=a-1 | get a-1: Get "https://127.0.0.1:34757/api/v1/allocations/a-1": context deadline exceeded (Client.Timeout exceeded while awaiting headers)
+10:00:30.2 node-agent error node_id=n-a7 | claim: Get "https://127.0.0.1:34757/internal/v1/nodes/n-a7/tasks/wait?timeout=5s": net/http: TLS handshake timeout
+10:00:50 cli error layer=client allocation_id=a-1 | get a-1: Get "https://127.0.0.1:34757/api/v1/allocations/a-1": context deadline exceeded (Client.Timeout exceeded while awaiting headers)
+10:00:50.2 node-agent error node_id=n-a7 | claim: Get "https://127.0.0.1:34757/internal/v1/nodes/n-a7/tasks/wait?timeout=5s": net/http: TLS handshake timeout
+10:02:10 cli error layer=client allocation_id=a-1 | get a-1: Get "https://127.0.0.1:34757/api/v1/allocations/a-1": context deadline exceeded (Client.Timeout exceeded while awaiting headers)
+10:02:10.2 node-agent error node_id=n-a7 | claim: Get "https://127.0.0.1:34757/internal/v1/nodes/n-a7/tasks/wait?timeout=5s": net/http: TLS handshake timeout
+`, "node_agent.with_each_failure"},
 		{"somebody else who was blocked", inUse + "10:04:40 auth-service warn | tenant acme blocked for 600 s after 5 failed logins\n" + refusedThrice, "api_auth.paused"},
 		{"a transaction that is blocked", inUse + "10:04:40 postgres warn | transaction 91 of process 88 blocked by 77 for 300 s\n" + refusedThrice, "db.paused"},
 		{"a counter that was reset", ordered + `

@@ -43,6 +43,7 @@ var subjectWords = regexp.MustCompile(
 		`|\bcontainer(?:name)?[= ]"?([a-z0-9][a-z0-9-]+)"? (?:failed|was|died|exited|terminated|is not ready|in pod)` +
 		`|\bpod[= ]"?(?:[a-z0-9-]+/)?([a-z0-9][a-z0-9-]+)` +
 		`|cgroup out of memory: killed process \d+ \(([^)]+)\)` + // the kernel, of a container's own limit
+		`|\(cgroup /(?:docker|[a-z.]+(?:/[^)/]+)*)/([a-z0-9][a-z0-9_.-]*)\)` + // the same, of a container by its control group
 		`|oom-kill:constraint=constraint_memcg.*\btask=([^,]+)` +
 		`|\bserver ([a-z0-9_.-]+/[a-z0-9_.-]+) (?:is (?:down|up|going)|failed, reason: layer7 wrong)` + // HAProxy
 		`|\b(?:deployment|statefulset|daemonset|replicaset)[ /]"?([a-z0-9][a-z0-9-]+)` +
@@ -115,14 +116,18 @@ func subject(p *profile.Profile, e *Event) string {
 	if e.Layer != "" && !e.fails && !watches(e.Text) {
 		return ""
 	}
-	if m := subjectWords.FindStringSubmatch(e.Text); m != nil {
+	for _, m := range subjectWords.FindAllStringSubmatch(e.Text, 3) {
 		for _, name := range m[1:] {
-			if name != "" {
+			switch {
+			case name == "":
+			case LayerOfName(p, name) != "", strings.Contains(name, migration):
 				return name
+			default:
+				unknown = firstOf(unknown, name)
 			}
 		}
 	}
-	return ""
+	return unknown
 }
 
 // watches says whether a text has a word of those that subjectWords looks for: asking costs less than matching.
@@ -134,7 +139,7 @@ func watches(text string) bool {
 // catalog knows it whole or without what a replica adds to it; else the well-known programs do. "" where nobody does.
 func LayerOfName(p *profile.Profile, name string) string {
 	name = strings.ToLower(name)
-	if first, _, _ := strings.Cut(name, "-"); carriesTelemetry[first] || strings.Contains(name, "migration") {
+	if first, _, _ := strings.Cut(name, "-"); carriesTelemetry[first] || strings.Contains(name, migration) {
 		return "" // what it is in trouble with is what is known, not what is done
 	}
 	for whole := name; whole != ""; {
@@ -158,6 +163,9 @@ func LayerOfName(p *profile.Profile, name string) string {
 	}
 	return ""
 }
+
+// migration is in the names of what changes a database's form when something is rolled out, and then ends: it is neither the database nor what was rolled out.
+const migration = "migration"
 
 // carriesTelemetry are the programs that carry records and do no work for an allocation, by the first part of their names.
 var carriesTelemetry = map[string]bool{"otel": true, "otelcol": true, "opentelemetry": true, "telemetry": true, "fluent": true, "fluentbit": true, "fluentd": true, "promtail": true, "logstash": true, "filebeat": true, "alloy": true}

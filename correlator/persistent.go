@@ -60,6 +60,9 @@ func persistentTroubles(c *Case) []*Trouble {
 		if !refused && (len(failed) < times || last.At-first.At < lasts || served != nil && (state != semconv.Active || first.Layer == semconv.LayerWorkflow)) {
 			continue
 		}
+		if first.Layer != semconv.LayerClient && !terminal(state) && c.Lifecycle.activeAfter(last.At) != 0 {
+			continue // the work went on, and came to what was asked for
+		}
 		if state == semconv.Released || state == semconv.Canceled {
 			continue // nobody is owed anything any more
 		}

@@ -36,6 +36,8 @@ var mended = map[string]string{
 	"round-152/03-": "deploy.left_out",         // a default that was taken since a rollout
 	"round-152/12-": "node.disk_full",          // a full disk in Windows' words
 	"round-153/19-": "workflow.double_launch",  // a job in the way of its own second launch
+	"round-153/02-": "network.dhcp_down",       // a relay that ended, quietly
+	"round-154/03-": "provider.dhcp_down",      // a DHCP server that does not start
 	"claims/01c-":   "db.lock",                 // a lock told at INFO
 	"claims/02e-":   "provider.quota",          // a limit behind a 403
 	"claims/02k-":   "deploy.change",           // a producer that writes what its consumer cannot read

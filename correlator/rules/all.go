@@ -54,6 +54,8 @@ var groups = []struct {
 	{part, "answered with a failure"},
 	{neverPowered, "accepted and not carried out"},
 	{netboot, "answered, and asked for and answered again"},
+	{dhcpDown, "asked, and not answered by who ended"},
+	{byVersion, "refused, for what one version of the asker sends"},
 	{eachEnd, "not arrived: each end of the link says that it is the other one"},
 	{unfinished, "accepted and not answered"},
 	{rateLimited, "refused, whoever asks"},

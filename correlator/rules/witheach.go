@@ -93,7 +93,7 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	for _, key := range order {
 		g := groups[key]
 		first := g.said[0]
-		if g.n < leastPaired || len(strings.Fields(first.Text)) < 3 || passesOn(c, first) || saysYes(first) || holds(first.Text, waitedItself) {
+		if g.n < leastPaired || len(strings.Fields(first.Text)) < 3 || passesOn(c, first) || saysYes(first) || holds(first.Text, waitedItself) || ownCall.MatchString(first.Text) {
 			continue // a yes is no reason, nor is to have waited as the step did
 		}
 		if s := stated(c, first); s.about != "" && !s.cause || hinted(first) != nil && !first.Failed() && !c.Own(first, t) && !on(first, themeAloud) {
@@ -132,7 +132,10 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 }
 
 // waitedItself are the words of who called somebody else and had no answer (Go, Python, Java).
-var waitedItself = []string{"context deadline exceeded", "client.timeout exceeded", "awaiting headers", "read timed out", "i/o timeout"}
+var waitedItself = []string{"context deadline exceeded", "client.timeout exceeded", "awaiting headers", "read timed out", "i/o timeout", "handshake timeout"}
+
+// ownCall finds that somebody tells of a call of his own that failed (Go's url.Error): whoever asked him is not answered by that.
+var ownCall = regexp.MustCompile(`\b(?:get|head|post|put|patch|delete) "https?://`)
 
 // saysYes says whether somebody tells that what he did or decided went well.
 func saysYes(e *correlator.Event) bool {
