@@ -38,6 +38,14 @@ func TestWordsThatMeanSomethingElse(t *testing.T) {
 10:02:10 cli error layer=client allocation_id=a-1 | get a-1: Get "https://127.0.0.1:34757/api/v1/allocations/a-1": context deadline exceeded (Client.Timeout exceeded while awaiting headers)
 10:02:10.2 node-agent error node_id=n-a7 | claim: Get "https://127.0.0.1:34757/internal/v1/nodes/n-a7/tasks/wait?timeout=5s": net/http: TLS handshake timeout
 `, "node_agent.with_each_failure"},
+		{"an agent that speaks whenever a user's call fails", inUse + `
+10:00:30 cli error layer=client allocation_id=a-1 | get a-1: 504 Gateway Timeout
+10:00:30.2 node-agent error node_id=n-a7 | keeper line broken, seal open
+10:01:50 cli error layer=client allocation_id=a-1 | get a-1: 504 Gateway Timeout
+10:01:50.2 node-agent error node_id=n-a7 | keeper line broken, seal open
+10:03:10 cli error layer=client allocation_id=a-1 | get a-1: 504 Gateway Timeout
+10:03:10.2 node-agent error node_id=n-a7 | keeper line broken, seal open
+`, "node_agent.with_each_failure"},
 		{"somebody else who was blocked", inUse + "10:04:40 auth-service warn | tenant acme blocked for 600 s after 5 failed logins\n" + refusedThrice, "api_auth.paused"},
 		{"a transaction that is blocked", inUse + "10:04:40 postgres warn | transaction 91 of process 88 blocked by 77 for 300 s\n" + refusedThrice, "db.paused"},
 		{"a counter that was reset", ordered + `

@@ -3,6 +3,7 @@ package rules
 import (
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
@@ -38,7 +39,7 @@ func refusedByVersion(c *correlator.Case, t *correlator.Trouble) []correlator.Ev
 	if t.Kind != correlator.RequestTrouble || c.Profile.FirstFailure() {
 		return nil
 	}
-	const breath = int64(2e9)
+	const breath = int64(2 * time.Second)
 	var failed []*correlator.Event
 	for _, e := range c.Failures(t) {
 		if e.Layer == semconv.LayerClient && !e.IsEvent() {

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"time"
+
 	"github.com/faultline-io/faultline/correlator"
 	"github.com/faultline-io/faultline/internal/semconv"
 )
@@ -8,7 +10,7 @@ import (
 // misreadsAnswers needs three failures of one program of the user's that name no status, each within two seconds of a good answer of the API's to the allocation's
 // own call, no call that the API answered otherwise meanwhile, and a good answer to somebody else's such call.
 func misreadsAnswers(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {
-	const soon = int64(2e9)
+	const soon = int64(2 * time.Second)
 	if t.Kind != correlator.RequestTrouble || c.Profile.FirstFailure() {
 		return nil
 	}

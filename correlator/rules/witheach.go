@@ -63,9 +63,10 @@ func saidWithEach(c *correlator.Case, t *correlator.Trouble) []correlator.Eviden
 	if len(own) < leastPaired {
 		return nil
 	}
+	ofUser := !slices.ContainsFunc(own, func(e *correlator.Event) bool { return e.Layer != semconv.LayerClient }) // his calls are answered by no machine
 	behind := func(e *correlator.Event) bool {
 		party := e.Party()
-		return !e.IsEvent() && party != "" && !speakers[party] && !slices.Contains(neverBehind, party) && e.Text != "" && e.HTTP.Upstream == "" &&
+		return !e.IsEvent() && party != "" && !speakers[party] && !slices.Contains(neverBehind, party) && (party != semconv.LayerNodeAgent || !ofUser) && e.Text != "" && e.HTTP.Upstream == "" &&
 			(e.HTTP.Status == 0 || e.HTTP.Refused()) && c.Profile.Knows(party) && (e.Allocation == c.ID || closeTo(t, e) || correlator.EveryReaderHas(e)) && !elsewhere(c, t, e)
 	}
 	groups := map[string]*paired{}
