@@ -104,6 +104,7 @@ var groups = []struct {
 	{restarted, "not answered until one party was started again"},
 	{mendedLater, "not done, until somebody mended one thing afterwards"},
 	{sentElsewhere, "sent by a proxy to who refuses it, while others' are sent elsewhere"},
+	{misreads, "answered, and the answer not understood"},
 	{unsent, "awaited from the user's program, which sent nothing"},
 	{because, "answered with a failure by who could not use the next one"},
 	{rewritten, "sent by a proxy to another place than it was asked for"},

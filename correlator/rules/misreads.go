@@ -7,6 +7,17 @@ import (
 	"github.com/faultline-io/faultline/internal/semconv"
 )
 
+// misreads finds users' programs that fail at what they are answered well.
+func misreads() []correlator.Rule {
+	return []correlator.Rule{{
+		ID: "client.misreads", Layer: semconv.LayerClient, Mechanism: "request",
+		Looks:      "a user's program that fails each time right after it was answered well, while others are answered the same by the same party",
+		NextCheck:  "what the user's program makes of that answer, in the version that he runs",
+		SafeAction: "use another version of the program; the platform needs nothing",
+		Find:       misreadsAnswers,
+	}}
+}
+
 // misreadsAnswers needs three failures of one program of the user's that name no status, each within two seconds of a good answer of the API's to the allocation's
 // own call, no call that the API answered otherwise meanwhile, and a good answer to somebody else's such call.
 func misreadsAnswers(c *correlator.Case, t *correlator.Trouble) []correlator.Evidence {

@@ -30,12 +30,6 @@ func unsent() []correlator.Rule {
 		NextCheck:  "that mistake, in the version of the program that the user runs",
 		SafeAction: "use another version or another way to send the request; the platform needs nothing",
 		Find:       programFailsItself,
-	}, {
-		ID: "client.misreads", Layer: semconv.LayerClient, Mechanism: "request",
-		Looks:      "a user's program that fails each time right after it was answered well, while others are answered the same by the same party",
-		NextCheck:  "what the user's program makes of that answer, in the version that he runs",
-		SafeAction: "use another version of the program; the platform needs nothing",
-		Find:       misreadsAnswers,
 	}}
 }
 
