@@ -8,7 +8,7 @@ import (
 )
 
 // RulesVersion names the set of rules that judged; a change of any rule changes it.
-const RulesVersion = "2026-11-30.164"
+const RulesVersion = "2026-11-30.165"
 
 // Answer is all that is known of the allocations in the input (docs/contract.md §6).
 type Answer struct {

@@ -128,6 +128,12 @@ func TestBystandersTell(t *testing.T) {
 09:57:11 tor-r22a info layer=network host.name=tor-r22a | NOTICE root: dhcp_relay: container docker-dhcp-relay exited, auto-restart limit reached
 10:02:40 bmc info node_id=n-a7 | SOL: PXE-E51: No DHCP or proxyDHCP offers were received.
 ` + failed, "network.dhcp_down"},
+		{"a file that names what is missed, and that was changed", ordered + `
+09:40:12 deployer deploy.change component=ironic-conductor config=ironic.conf from=2025.2-11 to=2025.2-12
+10:00:21 ironic error allocation_id=a-1 node_id=n-a7 | Error while preparing to deploy: Image 9d0c2f6e-71b0-4d0f-9a55 could not be found.: ironic.common.exception.ImageNotFound
+10:00:22 ironic info allocation_id=a-1 node_id=n-a7 | deploy_ramdisk 9d0c2f6e-71b0-4d0f-9a55 taken from [conductor]deploy_ramdisk in /etc/ironic/ironic.conf
+10:05:24 ironic error allocation_id=a-1 node_id=n-a7 | Error while preparing to deploy: unexpected answer on image 9d0c2f6e-71b0-4d0f-9a55
+` + failed, "deploy.change"},
 		{"launchd, of the agent", dispatched + `
 10:00:16 node-agent error node_id=n-a7 task_id=tk-1 | thread 'main' panicked at src/keychain.rs:211:18: called unwrap on an Err value
 10:00:16.4 macos-unified-log info layer=node node_id=n-a7 | launchd: [system/com.corp.farm-agent [713]:] Service exited due to SIGABRT, ran for 88112144ms

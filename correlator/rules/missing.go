@@ -139,7 +139,7 @@ func takenFrom(c *correlator.Case, t *correlator.Trouble, rollout *correlator.Ev
 	missed := map[string]bool{}
 	for _, e := range complaints {
 		for _, name := range subjects(e.Text) {
-			missed[name] = len(name) >= longName && gone.Any(e.Text)
+			missed[name] = missed[name] || len(name) >= longName && gone.Any(e.Text)
 		}
 	}
 	for _, e := range c.Events {
